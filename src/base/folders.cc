@@ -1,0 +1,20 @@
+#include "base/folders.h"
+
+#include <cstdlib>
+
+namespace hwtv {
+namespace {
+
+std::string xdg(const char* variable, const char* below_home) {
+  const char* set = std::getenv(variable);
+  if (set && set[0] == '/') return std::string(set) + "/hwtv";  // relative values are to be ignored
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : "/") + "/" + below_home + "/hwtv";
+}
+
+}  // namespace
+
+std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
+std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
+
+}  // namespace hwtv
