@@ -28,15 +28,18 @@ constexpr std::array<DTypeInfo, 17> kTable = {{
     {DType::MXFP4, "MXFP4", 32, 17},
 }};
 
-struct NamedId {
+struct ForeignType {
   uint32_t id;
   std::string_view name;
+  BlockShape block;
 };
-constexpr NamedId kUnsupported[] = {
-    {9, "Q8_1"},     {15, "Q8_K"},   {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"},
-    {19, "IQ1_S"},   {21, "IQ3_S"},  {22, "IQ2_S"},   {24, "I8"},     {25, "I16"},
-    {27, "I64"},     {28, "F64"},    {29, "IQ1_M"},   {34, "TQ1_0"},  {35, "TQ2_0"},
-    {40, "NVFP4"},   {41, "Q1_0"},   {42, "Q2_0"},
+constexpr ForeignType kUnsupported[] = {
+    {9, "Q8_1", {32, 36}},      {15, "Q8_K", {256, 292}},    {16, "IQ2_XXS", {256, 66}},
+    {17, "IQ2_XS", {256, 74}},  {18, "IQ3_XXS", {256, 98}},  {19, "IQ1_S", {256, 50}},
+    {21, "IQ3_S", {256, 110}},  {22, "IQ2_S", {256, 82}},    {24, "I8", {1, 1}},
+    {25, "I16", {1, 2}},        {27, "I64", {1, 8}},         {28, "F64", {1, 8}},
+    {29, "IQ1_M", {256, 56}},   {34, "TQ1_0", {256, 54}},    {35, "TQ2_0", {256, 66}},
+    {40, "NVFP4", {64, 36}},    {41, "Q1_0", {128, 18}},     {42, "Q2_0", {64, 18}},
 };
 
 bool same_ignoring_case(std::string_view a, std::string_view b) {
@@ -74,9 +77,18 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 }
 
 std::string_view unsupported_dtype_name(uint32_t gguf_id) {
-  for (const NamedId& named : kUnsupported)
-    if (named.id == gguf_id) return named.name;
+  for (const ForeignType& type : kUnsupported)
+    if (type.id == gguf_id) return type.name;
   return {};
+}
+
+std::optional<BlockShape> block_shape_from_gguf_id(uint32_t gguf_id) {
+  for (const DTypeInfo& info : kTable)
+    if (static_cast<uint32_t>(info.dtype) == gguf_id)
+      return BlockShape{info.block_elements, info.block_bytes};
+  for (const ForeignType& type : kUnsupported)
+    if (type.id == gguf_id) return type.block;
+  return std::nullopt;
 }
 
 int64_t dtype_bytes(DType dtype, int64_t n_elements) {

@@ -35,6 +35,14 @@ std::optional<DType> dtype_from_name(std::string_view name);  // case-insensitiv
 // are the caller's; empty where the id is unknown.
 std::string_view unsupported_dtype_name(uint32_t gguf_id);
 
+struct BlockShape {
+  int64_t elements;  // of one quant_block; 1 for plain types
+  int64_t bytes;
+};
+// The block shape of every type whose layout is known, in the table or not: what a file's extents
+// are checked with.  nullopt: an unknown id.
+std::optional<BlockShape> block_shape_from_gguf_id(uint32_t gguf_id);
+
 // Bytes of n_elements.  Requires: n_elements is a multiple of block_elements.
 int64_t dtype_bytes(DType dtype, int64_t n_elements);
 

@@ -1,0 +1,20 @@
+// Where each activation lives: one block of memory in which values share space when their lifetimes
+// do not meet.  Pure, so that a plan prices the same bytes that a backend allocates.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ops/backend.h"
+
+namespace hwtv::ops {
+
+struct ArenaPlan {
+  std::vector<int64_t> offsets;  // bytes, by ValueId; -1 for a value no op writes
+  int64_t n_bytes = 0;
+};
+
+// Each value takes rows_max * width * 4 bytes, rounded up to 64.  Values in Program::outputs live to
+// the end of the step.
+ArenaPlan plan_arena(const Program& program, const Limits& limits);
+
+}  // namespace hwtv::ops

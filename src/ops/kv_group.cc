@@ -1,0 +1,11 @@
+#include "ops/kv_group.h"
+
+namespace hwtv::ops {
+
+int64_t kv_token_bytes(const KvGroup& group, DType k_dtype, DType v_dtype) {
+  const int64_t layer_bytes = group.n_kv_heads * (dtype_bytes(k_dtype, group.head_dim) +
+                                                  dtype_bytes(v_dtype, group.value_dim));
+  return group.n_layers * layer_bytes;
+}
+
+}  // namespace hwtv::ops

@@ -1,0 +1,27 @@
+// The layers of a model that share one kind of cache.  A model declares a list of them; kv, the
+// scheduler and the backends all speak of that list.
+#pragma once
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace hwtv::ops {
+
+struct KvGroup {
+  enum class Kind {
+    paged,  // grows by kv_blocks with the sequence
+    state,  // a fixed size for each sequence
+  };
+  Kind kind = Kind::paged;
+  int32_t n_layers = 0;
+  int64_t n_kv_heads = 0;
+  int64_t head_dim = 0;       // of keys
+  int64_t value_dim = 0;      // of values
+  int64_t window_tokens = 0;  // 0: sees the whole sequence
+};
+
+// Bytes of one token's keys and values over all layers of the group.
+// Requires: head_dim and value_dim are multiples of the dtypes' quant blocks.
+int64_t kv_token_bytes(const KvGroup& group, DType k_dtype, DType v_dtype);
+
+}  // namespace hwtv::ops

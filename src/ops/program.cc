@@ -1,0 +1,170 @@
+#include "ops/program.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace hwtv::ops {
+namespace {
+
+template <typename... Cases>
+struct Match : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Match(Cases...) -> Match<Cases...>;
+
+}  // namespace
+
+std::string_view weight_role_name(WeightRole role) {
+  switch (role) {
+    case WeightRole::embedding: return "embedding";
+    case WeightRole::output: return "output";
+    case WeightRole::tied_embedding: return "tied embedding";
+    case WeightRole::matrix: return "matrix";
+    case WeightRole::norm: return "norm";
+    case WeightRole::bias: return "bias";
+    case WeightRole::rope_factors: return "rope factors";
+  }
+  return "unknown";
+}
+
+std::string_view op_name(const Op& op) {
+  return std::visit(Match{[](const Embed&) { return "Embed"; },
+                          [](const RmsNorm&) { return "RmsNorm"; },
+                          [](const MatMul&) { return "MatMul"; },
+                          [](const Rope&) { return "Rope"; },
+                          [](const KvWrite&) { return "KvWrite"; },
+                          [](const Attention&) { return "Attention"; },
+                          [](const Glu&) { return "Glu"; },
+                          [](const Add&) { return "Add"; },
+                          [](const SelectOutputs&) { return "SelectOutputs"; }},
+                    op);
+}
+
+std::vector<ValueId> op_inputs(const Op& op) {
+  using Ids = std::vector<ValueId>;
+  return std::visit(Match{[](const Embed&) { return Ids{}; },
+                          [](const RmsNorm& o) { return Ids{o.x}; },
+                          [](const MatMul& o) { return Ids{o.x}; },
+                          [](const Rope& o) { return Ids{o.x}; },
+                          [](const KvWrite& o) { return Ids{o.k, o.v}; },
+                          [](const Attention& o) { return Ids{o.q}; },
+                          [](const Glu& o) { return Ids{o.gate, o.up}; },
+                          [](const Add& o) { return Ids{o.a, o.b}; },
+                          [](const SelectOutputs& o) { return Ids{o.x}; }},
+                    op);
+}
+
+ValueId op_output(const Op& op) {
+  return std::visit(Match{[](const KvWrite&) { return ValueId{-1}; },
+                          [](const auto& o) { return o.out; }},
+                    op);
+}
+
+WeightId Program::add_weight(WeightDecl weight) {
+  weights.push_back(std::move(weight));
+  return static_cast<WeightId>(weights.size() - 1);
+}
+
+ValueId Program::add_value(std::string name, Rows rows, int64_t width) {
+  values.push_back({std::move(name), rows, width});
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+void Program::add_op(std::string name, Op op) { ops.push_back({std::move(name), std::move(op)}); }
+
+namespace {
+
+// Checks the shapes of one op against the program's declarations.
+class ShapeCheck {
+ public:
+  explicit ShapeCheck(const Program& program) : program_(program) {}
+
+  void operator()(const Embed& o) const {
+    same(o.out, Rows::n_tokens, weight(o.weight).width);
+  }
+  void operator()(const RmsNorm& o) const {
+    CHECK(weight(o.weight).n_rows == 1);
+    CHECK(value(o.x).width % weight(o.weight).width == 0);
+    same(o.out, value(o.x).rows, value(o.x).width);
+  }
+  void operator()(const MatMul& o) const {
+    CHECK(value(o.x).width == weight(o.weight).width);
+    if (o.bias != kNoWeight) {
+      CHECK(weight(o.bias).n_rows == 1 && weight(o.bias).width == weight(o.weight).n_rows);
+    }
+    same(o.out, value(o.x).rows, weight(o.weight).n_rows);
+  }
+  void operator()(const Rope& o) const {
+    CHECK(o.head_dim > 0 && value(o.x).width % o.head_dim == 0);
+    CHECK(o.rope.n_rotated > 0 && o.rope.n_rotated <= o.head_dim && o.rope.n_rotated % 2 == 0);
+    if (o.factors != kNoWeight) CHECK(weight(o.factors).width == o.rope.n_rotated / 2);
+    same(o.out, Rows::n_tokens, value(o.x).width);
+  }
+  void operator()(const KvWrite& o) const {
+    const KvGroup& kv = group(o.kv_group, o.layer);
+    same(o.k, Rows::n_tokens, kv.n_kv_heads * kv.head_dim);
+    same(o.v, Rows::n_tokens, kv.n_kv_heads * kv.value_dim);
+  }
+  void operator()(const Attention& o) const {
+    const KvGroup& kv = group(o.kv_group, o.layer);
+    CHECK(o.n_heads % kv.n_kv_heads == 0);
+    same(o.q, Rows::n_tokens, o.n_heads * kv.head_dim);
+    same(o.out, Rows::n_tokens, o.n_heads * kv.value_dim);
+  }
+  void operator()(const Glu& o) const {
+    same(o.up, value(o.gate).rows, value(o.gate).width);
+    same(o.out, value(o.gate).rows, value(o.gate).width);
+  }
+  void operator()(const Add& o) const {
+    same(o.b, value(o.a).rows, value(o.a).width);
+    same(o.out, value(o.a).rows, value(o.a).width);
+  }
+  void operator()(const SelectOutputs& o) const {
+    CHECK(value(o.x).rows == Rows::n_tokens);
+    same(o.out, Rows::n_outputs, value(o.x).width);
+  }
+
+ private:
+  const Value& value(ValueId id) const {
+    CHECK(id >= 0 && static_cast<size_t>(id) < program_.values.size());
+    return program_.value(id);
+  }
+  const WeightDecl& weight(WeightId id) const {
+    CHECK(id >= 0 && static_cast<size_t>(id) < program_.weights.size());
+    return program_.weight(id);
+  }
+  const KvGroup& group(int32_t id, int32_t layer) const {
+    CHECK(id >= 0 && static_cast<size_t>(id) < program_.kv_groups.size());
+    const KvGroup& kv = program_.kv_groups[static_cast<size_t>(id)];
+    CHECK(layer >= 0 && layer < kv.n_layers);
+    return kv;
+  }
+  void same(ValueId id, Rows rows, int64_t width) const {
+    CHECK(value(id).rows == rows);
+    CHECK(value(id).width == width);
+  }
+
+  const Program& program_;
+};
+
+}  // namespace
+
+void check_program(const Program& program) {
+  std::vector<bool> written(program.values.size(), false);
+  for (const NamedOp& named : program.ops) {
+    std::visit(ShapeCheck(program), named.op);
+    for (const ValueId id : op_inputs(named.op)) CHECK(written[static_cast<size_t>(id)]);
+    if (const ValueId out = op_output(named.op); out >= 0) {
+      CHECK(!written[static_cast<size_t>(out)]);
+      written[static_cast<size_t>(out)] = true;
+    }
+  }
+  for (const Output& output : program.outputs) {
+    CHECK(written[static_cast<size_t>(output.value)]);
+    CHECK(program.value(output.value).rows == Rows::n_outputs);
+  }
+}
+
+}  // namespace hwtv::ops

@@ -1,0 +1,162 @@
+// A Program is WHAT a model computes in one step: a flat list of ops over values whose row counts are
+// symbolic.  A model records it once; `plan` prices it, a backend prepares it and runs it many times.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "ops/kv_group.h"
+#include "ops/rope.h"
+
+namespace hwtv::ops {
+
+using ValueId = int32_t;
+using WeightId = int32_t;
+inline constexpr WeightId kNoWeight = -1;
+
+// The rows of a value, known only in the step.
+enum class Rows {
+  n_tokens,   // one row for each token of the step
+  n_outputs,  // one row for each token whose output is asked for
+};
+
+// An activation: (rows, width), F32, written by exactly one op.
+struct Value {
+  std::string name;
+  Rows rows;
+  int64_t width;
+};
+
+enum class WeightRole { embedding, output, tied_embedding, matrix, norm, bias, rope_factors };
+std::string_view weight_role_name(WeightRole role);
+
+// A weight as it lies in the file: (n_rows, width), rows contiguous.  Vectors have n_rows = 1.  One
+// declaration used by two ops is stored once: that is how a tied embedding is written.
+struct WeightDecl {
+  std::string name;  // the tensor's name in the file
+  DType dtype;
+  int64_t n_rows;
+  int64_t width;
+  WeightRole role;
+
+  int64_t n_bytes() const { return n_rows * dtype_bytes(dtype, width); }
+};
+
+// out = weight[tokens].                                   out (n_tokens, weight.width)
+struct Embed {
+  WeightId weight;
+  ValueId out;
+};
+
+// out = x / sqrt(mean(x^2) + eps) * weight, over each group of `weight.width` elements of a row.
+// x, out (rows, k * weight.width)                         [Zhang & Sennrich 2019]
+struct RmsNorm {
+  ValueId x;
+  WeightId weight;
+  float eps;
+  ValueId out;
+};
+
+// out = x . weight^T + bias.   x (rows, n_in), weight (n_out, n_in), bias (n_out), out (rows, n_out)
+struct MatMul {
+  ValueId x;
+  WeightId weight;
+  WeightId bias;  // or kNoWeight
+  ValueId out;
+};
+
+// Rotates the first `rope.n_rotated` elements of each head by the token's position.
+// x, out (n_tokens, n_heads * head_dim)                   [Su et al. 2021; Peng et al. 2023]
+struct Rope {
+  ValueId x;
+  WeightId factors;  // (n_rotated / 2) divisors of the frequencies, or kNoWeight
+  int64_t head_dim;
+  RopeConfig rope;
+  ValueId out;
+};
+
+// Stores keys and values of this step's tokens in the paged cache, as the cache's dtype.
+// k (n_tokens, n_kv_heads * head_dim), v (n_tokens, n_kv_heads * value_dim)
+struct KvWrite {
+  ValueId k;
+  ValueId v;
+  int32_t kv_group;
+  int32_t layer;  // index within the group
+};
+
+// Causal attention of this step's tokens over their own sequence's cache, this step's keys included.
+// q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
+struct Attention {
+  ValueId q;
+  int32_t kv_group;
+  int32_t layer;
+  int64_t n_heads;  // a multiple of the group's n_kv_heads
+  float scale;      // of q . k before the softmax
+  ValueId out;
+};
+
+enum class Activation { silu, gelu_tanh };
+
+// out = activation(gate) * up.                            all (rows, ffn_dim)
+struct Glu {
+  ValueId gate;
+  ValueId up;
+  Activation activation;
+  ValueId out;
+};
+
+// out = a + b.                                            all (rows, width)
+struct Add {
+  ValueId a;
+  ValueId b;
+  ValueId out;
+};
+
+// Keeps the rows whose output is asked for.  x (n_tokens, width), out (n_outputs, width)
+struct SelectOutputs {
+  ValueId x;
+  ValueId out;
+};
+
+using Op = std::variant<Embed, RmsNorm, MatMul, Rope, KvWrite, Attention, Glu, Add, SelectOutputs>;
+std::string_view op_name(const Op& op);  // "MatMul"
+
+// What the op reads and writes among the values (not weights, not the cache).
+std::vector<ValueId> op_inputs(const Op& op);
+ValueId op_output(const Op& op);  // -1 for KvWrite
+
+struct NamedOp {
+  std::string name;  // "layer 3 ffn_down"
+  Op op;
+};
+
+enum class OutputKind { logits, embedding };
+
+// What a step can be asked for: the rows of `value`, which is (n_outputs, width).
+struct Output {
+  OutputKind kind;
+  ValueId value;
+};
+
+struct Program {
+  std::vector<WeightDecl> weights;
+  std::vector<Value> values;
+  std::vector<KvGroup> kv_groups;
+  std::vector<NamedOp> ops;
+  std::vector<Output> outputs;
+
+  WeightId add_weight(WeightDecl weight);
+  ValueId add_value(std::string name, Rows rows, int64_t width);
+  void add_op(std::string name, Op op);
+
+  const WeightDecl& weight(WeightId id) const { return weights[static_cast<size_t>(id)]; }
+  const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
+};
+
+// Aborts on a malformed program: ids out of range, shapes that do not agree, a value written twice
+// or read before it is written.  Called by models' tests and by every prepare().
+void check_program(const Program& program);
+
+}  // namespace hwtv::ops

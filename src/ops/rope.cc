@@ -1,0 +1,47 @@
+#include "ops/rope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/check.h"
+
+namespace hwtv::ops {
+namespace {
+
+// The pair whose wavelength makes n_turns rotations within the original context; YaRN eq. 17 solved
+// for the dimension.
+double pair_of_turns(const RopeConfig& rope, double n_turns) {
+  const double context = static_cast<double>(rope.yarn_original_context_tokens);
+  return static_cast<double>(rope.n_rotated) *
+         std::log(context / (n_turns * 2.0 * std::numbers::pi)) / (2.0 * std::log(rope.theta));
+}
+
+}  // namespace
+
+std::vector<float> rope_frequencies(const RopeConfig& rope, std::span<const float> factors) {
+  const int64_t n_pairs = rope.n_rotated / 2;
+  CHECK(rope.n_rotated % 2 == 0);
+  CHECK(factors.empty() || static_cast<int64_t>(factors.size()) == n_pairs);
+  double low = 0, high = 0;
+  if (rope.yarn_mix != 0) {
+    low = std::max(0.0, std::floor(pair_of_turns(rope, rope.yarn_beta_fast)));
+    high = std::min(static_cast<double>(rope.n_rotated - 1),
+                    std::ceil(pair_of_turns(rope, rope.yarn_beta_slow)));
+  }
+  std::vector<float> frequencies(static_cast<size_t>(n_pairs));
+  for (int64_t pair = 0; pair < n_pairs; ++pair) {
+    double own = std::pow(rope.theta, -2.0 * static_cast<double>(pair) /
+                                          static_cast<double>(rope.n_rotated));
+    if (!factors.empty()) own /= static_cast<double>(factors[static_cast<size_t>(pair)]);
+    const double scaled = own * rope.frequency_scale;
+    // 1 for pairs that turn often (kept as they are), 0 for slow ones (interpolated).
+    const double ramp =
+        1.0 - std::clamp((static_cast<double>(pair) - low) / std::max(0.001, high - low), 0.0, 1.0);
+    const double mix = rope.yarn_mix * ramp;
+    frequencies[static_cast<size_t>(pair)] = static_cast<float>(scaled * (1.0 - mix) + own * mix);
+  }
+  return frequencies;
+}
+
+}  // namespace hwtv::ops

@@ -1,0 +1,93 @@
+#include "ops/work.h"
+
+namespace hwtv::ops {
+namespace {
+
+constexpr double kF32Bytes = 4;
+
+// Prices one op; each rule is the op's definition read as traffic.
+class Pricing {
+ public:
+  Pricing(const Program& program, const StepSizes& sizes) : program_(program), sizes_(sizes) {}
+
+  hw::Work operator()(const Embed& o) const {
+    const WeightDecl& weight = program_.weight(o.weight);
+    const double row_bytes = static_cast<double>(dtype_bytes(weight.dtype, weight.width));
+    return {.read_bytes = n(sizes_.n_tokens) * row_bytes, .written_bytes = value_bytes(o.out)};
+  }
+  hw::Work operator()(const RmsNorm& o) const {
+    return {.read_bytes = value_bytes(o.x) + weight_bytes(o.weight),
+            .written_bytes = value_bytes(o.out),
+            .flops = 4 * elements(o.x)};
+  }
+  hw::Work operator()(const MatMul& o) const {
+    const WeightDecl& weight = program_.weight(o.weight);
+    hw::Work work{.read_bytes = value_bytes(o.x) + weight_bytes(o.weight) + weight_bytes(o.bias),
+                  .written_bytes = value_bytes(o.out)};
+    const double operations = 2 * elements(o.x) * n(weight.n_rows);
+    (is_quantized(weight.dtype) ? work.int8_ops : work.flops) = operations;
+    return work;
+  }
+  hw::Work operator()(const Rope& o) const {
+    return {.read_bytes = value_bytes(o.x),
+            .written_bytes = value_bytes(o.out),
+            .flops = 3 * elements(o.x)};
+  }
+  hw::Work operator()(const KvWrite& o) const {
+    return {.read_bytes = value_bytes(o.k) + value_bytes(o.v),
+            .written_bytes = n(sizes_.n_tokens) * layer_token_bytes(o.kv_group)};
+  }
+  hw::Work operator()(const Attention& o) const {
+    const KvGroup& group = program_.kv_groups[static_cast<size_t>(o.kv_group)];
+    const double pair_flops = 2.0 * n(o.n_heads) * n(group.head_dim + group.value_dim);
+    return {.read_bytes =
+                value_bytes(o.q) + n(sizes_.n_kv_read_tokens) * layer_token_bytes(o.kv_group),
+            .written_bytes = value_bytes(o.out),
+            .flops = n(sizes_.n_attended) * pair_flops};
+  }
+  hw::Work operator()(const Glu& o) const {
+    return {.read_bytes = value_bytes(o.gate) + value_bytes(o.up),
+            .written_bytes = value_bytes(o.out),
+            .flops = 6 * elements(o.gate)};
+  }
+  hw::Work operator()(const Add& o) const {
+    return {.read_bytes = value_bytes(o.a) + value_bytes(o.b),
+            .written_bytes = value_bytes(o.out),
+            .flops = elements(o.a)};
+  }
+  hw::Work operator()(const SelectOutputs& o) const {
+    return {.read_bytes = value_bytes(o.out), .written_bytes = value_bytes(o.out)};
+  }
+
+ private:
+  static double n(int64_t count) { return static_cast<double>(count); }
+  double elements(ValueId id) const {
+    const Value& value = program_.value(id);
+    return n(value.rows == Rows::n_tokens ? sizes_.n_tokens : sizes_.n_outputs) * n(value.width);
+  }
+  double value_bytes(ValueId id) const { return elements(id) * kF32Bytes; }
+  double weight_bytes(WeightId id) const {
+    return id == kNoWeight ? 0 : n(program_.weight(id).n_bytes());
+  }
+  double layer_token_bytes(int32_t group) const {
+    const KvGroup& kv = program_.kv_groups[static_cast<size_t>(group)];
+    return n(kv_token_bytes(kv, sizes_.k_dtype, sizes_.v_dtype)) / n(kv.n_layers);
+  }
+
+  const Program& program_;
+  const StepSizes& sizes_;
+};
+
+}  // namespace
+
+hw::Work work(const Program& program, const Op& op, const StepSizes& sizes) {
+  return std::visit(Pricing(program, sizes), op);
+}
+
+hw::Work work(const Program& program, const StepSizes& sizes) {
+  hw::Work total;
+  for (const NamedOp& named : program.ops) total += work(program, named.op, sizes);
+  return total;
+}
+
+}  // namespace hwtv::ops

@@ -1,0 +1,27 @@
+// What an op costs, from shapes and dtypes alone.  One number, three witnesses: `plan` predicts with
+// it, `observe` measures against it, the account shows the ratio.
+#pragma once
+#include <cstdint>
+
+#include "hw/work.h"
+#include "ops/program.h"
+
+namespace hwtv::ops {
+
+// The sizes of one step.
+struct StepSizes {
+  int64_t n_tokens = 0;
+  int64_t n_outputs = 0;
+  int64_t n_seqs = 0;
+  int64_t n_kv_read_tokens = 0;  // sum over slices of the tokens in their cache after the step
+  int64_t n_attended = 0;        // sum over tokens of the positions each attends to
+  DType k_dtype = DType::F16;
+  DType v_dtype = DType::F16;
+};
+
+// Weights count as the file's bytes, once for a step; activations as F32; the cache as its dtype.
+// A multiply and an add are two operations.
+hw::Work work(const Program& program, const Op& op, const StepSizes& sizes);
+hw::Work work(const Program& program, const StepSizes& sizes);  // the sum over all ops
+
+}  // namespace hwtv::ops
