@@ -35,9 +35,9 @@ class DeviceContext {
   int n_threads() const { return team_.n_threads(); }
   const std::string& thread_reason() const { return thread_reason_; }
 
-  // Read from the rates folder, or measured (under 2 s) on the first call.  Requires: nobody is
-  // running the team.
-  const Rates& rates();
+  // Read from the rates folder, or measured (under 2 s) on the first call; lives as long as this.
+  // Errors: out_of_memory.  Requires: nobody is running the team.
+  Result<const Rates*> rates();
   // What went wrong with keeping the rates, one line; empty when nothing did.  After rates().
   const std::string& rates_warning() const { return rates_warning_; }
 
