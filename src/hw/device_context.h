@@ -18,9 +18,9 @@ namespace hwtv::hw {
 class DeviceContext {
  public:
   struct Options {
-    int n_threads = 0;         // 0: what the machine suggests (Device::n_threads)
-    int64_t budget_bytes = 0;  // 0: what is available now (Device::available_bytes)
-    std::string rates_folder;  // where measured rates are kept; empty: nowhere
+    int n_threads = 0;              // 0: what the machine suggests (Device::n_threads)
+    int64_t budget_bytes = 0;       // 0: what is available now (Device::available_bytes)
+    std::string rates_folder = {};  // where measured rates are kept; empty: nowhere
   };
 
   // The CPU of `machine`.  Requires: n_threads >= 0, budget_bytes >= 0.

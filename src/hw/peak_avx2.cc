@@ -32,7 +32,10 @@ uint64_t read(const void* data, size_t n_bytes) {
 
 float multiply_add(int64_t n_rounds) {
   __m256 sum[kAccumulators];
-  for (__m256& part : sum) part = _mm256_set1_ps(1);
+  for (__m256& part : sum) {
+    part = _mm256_set1_ps(1);
+    asm volatile("" : "+x"(part));  // as if each were another value, or they would be one chain
+  }
   const __m256 a = _mm256_set1_ps(1e-9f), b = _mm256_set1_ps(2);
   for (int64_t round = 0; round < n_rounds; ++round)
 #pragma GCC unroll 12
@@ -44,7 +47,8 @@ float multiply_add(int64_t n_rounds) {
 
 // u8 x i8 pairs to i16, pairs of those to i32, and the sum: three instructions for 32 products.
 int32_t dot_int8(int64_t n_rounds) {
-  __m256i sum[8] = {};
+  __m256i sum[8];
+  for (__m256i& part : sum) part = _mm256_setzero_si256();
   __m256i a[4], b[2];
   for (int i = 0; i < 4; ++i) a[i] = _mm256_set1_epi8(static_cast<char>(i + 1));
   for (int i = 0; i < 2; ++i) b[i] = _mm256_set1_epi8(static_cast<char>(i + 1));

@@ -33,7 +33,10 @@ uint64_t read(const void* data, size_t n_bytes) {
 
 float multiply_add(int64_t n_rounds) {
   __m512 sum[kAccumulators];
-  for (__m512& part : sum) part = _mm512_set1_ps(1);
+  for (__m512& part : sum) {
+    part = _mm512_set1_ps(1);
+    asm volatile("" : "+v"(part));  // as if each were another value, or they would be one chain
+  }
   const __m512 a = _mm512_set1_ps(1e-9f), b = _mm512_set1_ps(2);
   for (int64_t round = 0; round < n_rounds; ++round)
 #pragma GCC unroll 12

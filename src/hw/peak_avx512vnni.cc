@@ -10,7 +10,10 @@ namespace {
 
 int32_t dot_int8(int64_t n_rounds) {
   __m512i sum[12];
-  for (__m512i& part : sum) part = _mm512_setzero_si512();
+  for (__m512i& part : sum) {
+    part = _mm512_setzero_si512();
+    asm volatile("" : "+v"(part));  // as if each were another value, or they would be one chain
+  }
   const __m512i a = _mm512_set1_epi8(1), b = _mm512_set1_epi8(2);
   for (int64_t round = 0; round < n_rounds; ++round)
 #pragma GCC unroll 12
