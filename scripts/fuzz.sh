@@ -30,7 +30,7 @@ fuzz() {
 }
 
 programs=$(find build/fuzz -name 'fuzz_*' -type f -executable | sort)
-[ -n "$programs" ] || { echo "No fuzzer was built." >&2; exit 0; }
+[ -n "$programs" ] || { echo "No fuzzer was built." >&2; exit 1; }
 failed=0
 running=()
 for program in $programs; do
