@@ -14,10 +14,10 @@ CACHE = pathlib.Path(os.environ.get("HWTV_CACHE") or
 GGUF_PY = CACHE / "peer/llama_cpp_python-0.3.36/vendor/llama.cpp/gguf-py"
 SKIP = 77  # ctest's SKIP_RETURN_CODE
 if not CACHE.exists():
-    print(f"skipped: there is no cache folder at {CACHE}; `make peer-source` fills it")
+    print(f"skipped: there is no cache folder at {CACHE}; `make peer-files` fills it")
     sys.exit(SKIP)
 if not GGUF_PY.exists():
-    print(f"FAIL: {GGUF_PY} is missing although the cache exists; `make peer-source` fetches it")
+    print(f"FAIL: {GGUF_PY} is missing although the cache exists; `make peer-files` fetches it")
     sys.exit(1)
 sys.path.insert(0, str(GGUF_PY))
 
