@@ -33,16 +33,6 @@ tl::unexpected<Error> io_error(const std::string& action, const std::string& pat
               advice);
 }
 
-Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return io_error("write", path);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
@@ -62,18 +52,51 @@ Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
   }
 }
 
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
-  const std::string beside = fmt::format("{}.{}.part", path, ::getpid());
-  Result<void> written;
-  {
-    Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.fd < 0) return io_error("create", beside);
-    written = write_all(file.fd, bytes, path);
-    if (written && ::fsync(file.fd) != 0) written = io_error("flush", path);
+Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  file.beside_ = fmt::format("{}.{}.part", path, ::getpid());
+  file.fd_ = ::open(file.beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file.fd_ < 0) return io_error("create", file.beside_);
+  return file;
+}
+
+Result<void> AtomicFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error("write", path_);
+    bytes.remove_prefix(static_cast<size_t>(n));
   }
-  if (written && ::rename(beside.c_str(), path.c_str()) != 0) written = io_error("rename to", path);
-  if (!written) ::unlink(beside.c_str());
-  return written;
+  return {};
+}
+
+Result<void> AtomicFile::commit() {
+  if (::fsync(fd_) != 0) return io_error("flush", path_);
+  if (::rename(beside_.c_str(), path_.c_str()) != 0) return io_error("rename to", path_);
+  beside_.clear();
+  return {};
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(beside_, other.beside_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+}
+
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  HWTV_TRY(AtomicFile file, AtomicFile::create(path));
+  HWTV_TRY_VOID(file.write(bytes));
+  return file.commit();
 }
 
 Result<void> make_folders(const std::string& path) {
@@ -100,6 +123,14 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (at == MAP_FAILED) return io_error("map", path);
   mapped.data_ = static_cast<const std::byte*>(at);
   return mapped;
+}
+
+void MappedFile::release_pages(int64_t offset, int64_t n) const {
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  const int64_t begin = (offset + page - 1) / page * page, end = (offset + n) / page * page;
+  if (end > begin)
+    ::madvise(const_cast<std::byte*>(data_) + begin, static_cast<size_t>(end - begin),
+              MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }

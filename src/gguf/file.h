@@ -12,16 +12,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "gguf/entry.h"
 #include "gguf/tensor_info.h"
 #include "gguf/value.h"
 
 namespace hwtv::gguf {
-
-struct Entry {
-  std::string_view key;
-  Value value;
-  int64_t offset_bytes;  // of the key from the start of its file, for messages
-};
 
 // One file of a model: its path and where it is mapped (for the mapping's Rss in smaps).
 struct Part {
@@ -68,9 +63,12 @@ class File {
  private:
   File() = default;
   const Entry* find_entry(std::string_view key) const;
-  Result<void> append_part(std::string path, std::span<const std::byte> bytes,
-                           const MappedFile* mapping);
-  Result<void> open_siblings(const std::string& path);
+  static Result<File> open_one(const std::string& path);
+  static Result<File> open_split(const std::string& path, int64_t n_parts);
+  static Result<File> parse_one(const std::string& path, std::span<const std::byte> bytes,
+                                const MappedFile* mapping);
+  Result<void> append(File part, int64_t n_parts);
+  Result<void> check_split(int64_t index, int64_t n_parts) const;
   Result<void> index_tensors();
 
   std::vector<MappedFile> mappings_;  // empty after parse()

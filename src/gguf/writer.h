@@ -44,7 +44,8 @@ class Writer {
   // Requires: a power of two, at least 8.
   explicit Writer(uint32_t alignment_bytes = 32);
 
-  // Sets or replaces a metadata value; the C++ type decides the type in the file.
+  // Sets or replaces a metadata value; the C++ type decides the type in the file.  The alignment is
+  // the Writer's own: a "general.alignment" (copied from another file) is ignored.
   template <Scalar T>
   void set(std::string_view key, T value) {
     set_payload(key, ValueTypeOf<T>::value, std::as_bytes(std::span(&value, 1)));

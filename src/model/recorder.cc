@@ -1,0 +1,155 @@
+#include "model/recorder.h"
+
+#include <fmt/format.h>
+
+#include "model/metadata.h"
+
+namespace hwtv::model {
+namespace {
+
+// Shapes as the file gives them, the contiguous dimension first: "(576, 1536)".
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "(";
+  for (const int64_t size : shape) text += fmt::format("{}{}", text == "(" ? "" : ", ", size);
+  return text + ")";
+}
+
+}  // namespace
+
+Recorder::Recorder(const gguf::File& file) : file_(file), used_(file.tensors().size(), false) {}
+
+Result<DType> Recorder::check_tensor(const std::string& name,
+                                     const std::vector<int64_t>& shape) const {
+  const gguf::TensorInfo* tensor = file_.find_tensor(name);
+  if (tensor == nullptr)
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("tensor {} of shape {} is missing", name, shape_text(shape)),
+                kFetchAgain);
+  std::vector<int64_t> found = tensor->shape;
+  while (found.size() > shape.size() && found.back() == 1) found.pop_back();
+  if (found != shape)
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("tensor {} has the shape {}, expected {} from the metadata", name,
+                            shape_text(tensor->shape), shape_text(shape)),
+                kFetchAgain);
+  return tensor->require_dtype();
+}
+
+ops::WeightId Recorder::weight(const std::string& name, std::vector<int64_t> shape,
+                               ops::WeightRole role) {
+  const Result<DType> dtype = check_tensor(name, shape);
+  if (!dtype && !error_) error_ = dtype.error();
+  ignore(name);
+  // After an error the shape that was asked for goes on, so that what follows fits together.
+  return program_.add_weight({.name = name,
+                              .dtype = dtype.value_or(DType::F32),
+                              .n_rows = shape.size() > 1 ? shape[1] : 1,
+                              .width = shape[0],
+                              .role = role});
+}
+
+void Recorder::ignore(const std::string& name) {
+  if (const gguf::TensorInfo* tensor = file_.find_tensor(name))
+    used_[static_cast<size_t>(tensor - file_.tensors().data())] = true;
+}
+
+ops::WeightId Recorder::matrix(const std::string& name, int64_t n_out, int64_t n_in,
+                               ops::WeightRole role) {
+  return weight(name, {n_in, n_out}, role);
+}
+
+ops::WeightId Recorder::vector(const std::string& name, int64_t width, ops::WeightRole role) {
+  return weight(name, {width}, role);
+}
+
+ops::WeightId Recorder::optional_vector(const std::string& name, int64_t width,
+                                        ops::WeightRole role) {
+  return has(name) ? vector(name, width, role) : ops::kNoWeight;
+}
+
+ops::ValueId Recorder::like(const std::string& name, ops::ValueId x, int64_t width) {
+  return program_.add_value(name, program_.value(x).rows, width);
+}
+
+ops::ValueId Recorder::embed(ops::WeightId weight_id) {
+  const ops::ValueId out =
+      program_.add_value("embedding", ops::Rows::n_tokens, program_.weight(weight_id).width);
+  program_.add_op("embedding", ops::Embed{weight_id, out});
+  return out;
+}
+
+ops::ValueId Recorder::rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                                float eps) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::RmsNorm{x, weight_id, eps, out});
+  return out;
+}
+
+ops::ValueId Recorder::matmul(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                              ops::WeightId bias) {
+  const ops::ValueId out = like(name, x, program_.weight(weight_id).n_rows);
+  program_.add_op(name, ops::MatMul{x, weight_id, bias, out});
+  return out;
+}
+
+ops::ValueId Recorder::rope(const std::string& name, ops::ValueId x, ops::WeightId factors,
+                            int64_t head_dim, const ops::RopeConfig& rope) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::Rope{x, factors, head_dim, rope, out});
+  return out;
+}
+
+void Recorder::kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, int32_t layer) {
+  program_.add_op(name, ops::KvWrite{k, v, 0, layer});
+}
+
+ops::ValueId Recorder::attention(const std::string& name, ops::ValueId q, int32_t layer,
+                                 int64_t n_heads, float scale) {
+  const ops::ValueId out = like(name, q, n_heads * program_.kv_groups[0].value_dim);
+  program_.add_op(name, ops::Attention{q, 0, layer, n_heads, scale, out});
+  return out;
+}
+
+ops::ValueId Recorder::glu(const std::string& name, ops::ValueId gate, ops::ValueId up,
+                           ops::Activation activation) {
+  const ops::ValueId out = like(name, gate, program_.value(gate).width);
+  program_.add_op(name, ops::Glu{gate, up, activation, out});
+  return out;
+}
+
+ops::ValueId Recorder::add(const std::string& name, ops::ValueId a, ops::ValueId b) {
+  const ops::ValueId out = like(name, a, program_.value(a).width);
+  program_.add_op(name, ops::Add{a, b, out});
+  return out;
+}
+
+ops::ValueId Recorder::select_outputs(ops::ValueId x) {
+  const ops::ValueId out =
+      program_.add_value("outputs", ops::Rows::n_outputs, program_.value(x).width);
+  program_.add_op("select outputs", ops::SelectOutputs{x, out});
+  return out;
+}
+
+Result<void> Recorder::check_all_used() const {
+  size_t n_unused = 0;
+  std::string_view first;
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (used_[i]) continue;
+    if (n_unused++ == 0) first = file_.tensors()[i].name;
+  }
+  if (n_unused == 0) return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("the file has {} tensor{} that its architecture does not use here, first "
+                          "{}: answers without them would be wrong",
+                          n_unused, n_unused == 1 ? "" : "s", first),
+              "convert the model again, or use another one");
+}
+
+Result<ops::Program> Recorder::finish() && {
+  if (error_) return fail(std::move(*error_));
+  HWTV_TRY_VOID(check_all_used());
+  ops::check_program(program_);
+  return std::move(program_);
+}
+
+}  // namespace hwtv::model

@@ -1,0 +1,66 @@
+// Records a model's Program from its file: each weight with the shape that the config calls for.  An
+// architecture reads as a plain list of ops, since errors are kept until finish().
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "gguf/file.h"
+#include "ops/program.h"
+
+namespace hwtv::model {
+
+class Recorder {
+ public:
+  // Requires: `file` outlives the Recorder.
+  explicit Recorder(const gguf::File& file);
+
+  ops::Program& program() { return program_; }
+
+  bool has(std::string_view tensor) const { return file_.find_tensor(tensor) != nullptr; }
+
+  // A weight the model cannot do without.  n_out rows of n_in; a vector is (1, width).
+  ops::WeightId matrix(const std::string& name, int64_t n_out, int64_t n_in,
+                       ops::WeightRole role = ops::WeightRole::matrix);
+  ops::WeightId vector(const std::string& name, int64_t width, ops::WeightRole role);
+  // kNoWeight where the file has no such tensor.
+  ops::WeightId optional_vector(const std::string& name, int64_t width, ops::WeightRole role);
+
+  // Ops; each names its output after itself.
+  ops::ValueId embed(ops::WeightId weight);
+  ops::ValueId rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight, float eps);
+  ops::ValueId matmul(const std::string& name, ops::ValueId x, ops::WeightId weight,
+                      ops::WeightId bias = ops::kNoWeight);
+  ops::ValueId rope(const std::string& name, ops::ValueId x, ops::WeightId factors,
+                    int64_t head_dim, const ops::RopeConfig& rope);
+  void kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, int32_t layer);
+  ops::ValueId attention(const std::string& name, ops::ValueId q, int32_t layer, int64_t n_heads,
+                         float scale);
+  ops::ValueId glu(const std::string& name, ops::ValueId gate, ops::ValueId up,
+                   ops::Activation activation);
+  ops::ValueId add(const std::string& name, ops::ValueId a, ops::ValueId b);
+  ops::ValueId select_outputs(ops::ValueId x);
+
+  // A tensor that the file may hold and this program has no use for.
+  void ignore(const std::string& name);
+
+  // The Program, or the first error met.  Errors: corrupt_file (a tensor missing or of another
+  // shape); unsupported (a tensor type, or a tensor that no op used: the model is then more than
+  // what was recorded).
+  Result<ops::Program> finish() &&;
+
+ private:
+  ops::WeightId weight(const std::string& name, std::vector<int64_t> shape, ops::WeightRole role);
+  Result<DType> check_tensor(const std::string& name, const std::vector<int64_t>& shape) const;
+  Result<void> check_all_used() const;
+  ops::ValueId like(const std::string& name, ops::ValueId x, int64_t width);
+
+  const gguf::File& file_;
+  ops::Program program_;
+  std::vector<bool> used_;  // by index in File::tensors()
+  std::optional<Error> error_;
+};
+
+}  // namespace hwtv::model
