@@ -14,6 +14,7 @@
 
 namespace hwtv::text {
 
+class SpecialTokens;
 class Vocabulary;
 
 // The ids that have a role.  nullopt: the vocabulary has no such token.
@@ -37,6 +38,7 @@ class Tokenizer {
   // Ids of the text alone: no BOS or EOS is added.  With `parse_special`, the texts of control
   // tokens become those tokens; without, they are ordinary text.  Bytes that are not UTF-8 are
   // encoded as U+FFFD by byte-level BPE and as they are by SentencePiece.
+  // Requires: text.size() < 2^31.
   std::vector<int32_t> encode(std::string_view text, bool parse_special) const;
 
   // BOS and EOS around `ids`, where the model wants them.
@@ -59,7 +61,7 @@ class Tokenizer {
 
   bool is_end_of_generation(int32_t token) const;  // false for ids outside the vocabulary
   std::vector<int32_t> end_of_generation_ids() const;  // ascending
-  bool is_control(int32_t token) const;
+  bool is_control(int32_t token) const;  // control or unknown: no text unless rendered as special
   std::optional<int32_t> token_id(std::string_view text) const;  // as the file spells the token
   std::string_view token_text(int32_t token) const;              // as the file spells it
 
@@ -79,6 +81,7 @@ class Tokenizer {
 
  private:
   std::unique_ptr<Vocabulary> vocabulary_;
+  std::unique_ptr<SpecialTokens> special_tokens_;
 };
 
 }  // namespace hwtv::text
