@@ -68,8 +68,8 @@ Result<void> BytePairTokenizer::read_merges(const gguf::File& file) {
     const size_t space = merge.find(' ', 1);
     if (space == std::string_view::npos || space + 1 == merge.size()) {
       return fail(ErrorCode::corrupt_file,
-                  fmt::format("merge {} of {} is '{}', not two tokens with a space between", i, kKey,
-                              merge),
+                  fmt::format("merge {} of {} is '{}', not two tokens with a space between", i,
+                              kKey, merge),
                   kAdvice);
     }
     const std::string_view left = merge.substr(0, space), right = merge.substr(space + 1);
@@ -87,7 +87,8 @@ Result<void> BytePairTokenizer::read_merges(const gguf::File& file) {
   return {};
 }
 
-void BytePairTokenizer::encode_fragment(std::string_view text, bool, std::vector<int32_t>& ids) const {
+void BytePairTokenizer::encode_fragment(std::string_view text, bool,
+                                        std::vector<int32_t>& ids) const {
   Scratch scratch;
   std::string rewritten;
   if (vocabulary().rule()->raw_utf8) text = rewritten = mark_spaces(text);

@@ -1,5 +1,5 @@
-// Byte-level BPE ("gpt2"), and Gemma 4's BPE over characters: words by regular expressions, then the
-// merges of the file, best rank first.  For tokenizer.cc.
+// Byte-level BPE ("gpt2"), and Gemma 4's BPE over characters: words by regular expressions, then
+// the merges of the file, best rank first.  For tokenizer.cc.
 #pragma once
 #include <array>
 #include <memory>

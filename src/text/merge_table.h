@@ -37,8 +37,8 @@ class MergeTable {
     std::vector<uint64_t> queue;
   };
 
-  // Merges scratch.tokens: of all neighbours, always the pair of least rank, the leftmost of equals.
-  // n log n steps.
+  // Merges scratch.tokens: of all neighbours, always the pair of least rank, the leftmost of
+  // equals. n log n steps.
   void merge(Scratch& scratch) const;
 
  private:

@@ -14,9 +14,9 @@ constexpr uint32_t bit(CodePointClass cls) { return 1u << static_cast<int>(cls);
 
 // Ideographs as the one tokenizer that asks for them (Kimi K2) counts them: whole blocks.
 constexpr std::pair<uint32_t, uint32_t> kHan[] = {
-    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
-    {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B820, 0x2CEAF}, {0x2CEB0, 0x2EBEF},
-    {0x2F800, 0x2FA1F}};
+    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},
+    {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
+    {0x2B820, 0x2CEAF}, {0x2CEB0, 0x2EBEF}, {0x2F800, 0x2FA1F}};
 
 struct Tree {
   enum class Kind { set, sequence, choice, repeat, before } kind;
@@ -28,8 +28,7 @@ struct Tree {
 // Recursive descent over one pattern.
 class Parser {
  public:
-  Parser(std::string_view source, std::vector<CodePointSet>& sets)
-      : source_(source), sets_(sets) {}
+  Parser(std::string_view source, std::vector<CodePointSet>& sets) : source_(source), sets_(sets) {}
 
   Tree parse() {
     Tree tree = choice();
@@ -128,8 +127,10 @@ class Parser {
 
   void property(CodePointSet& set) {
     static const std::map<std::string_view, CodePointClass> kClasses = {
-        {"L", CodePointClass::letter},      {"N", CodePointClass::number},
-        {"M", CodePointClass::mark},        {"P", CodePointClass::punctuation},
+        {"L", CodePointClass::letter},
+        {"N", CodePointClass::number},
+        {"M", CodePointClass::mark},
+        {"P", CodePointClass::punctuation},
         {"S", CodePointClass::symbol}};
     const size_t end = source_.find('}', at_);
     const std::string_view name = source_.substr(at_, end - at_);
@@ -190,8 +191,10 @@ int emit(const Tree& tree, int next, std::vector<Pattern::Node>& nodes) {
     return static_cast<int>(nodes.size()) - 1;
   };
   switch (tree.kind) {
-    case Tree::Kind::set: return add({.kind = Kind::set, .set = tree.set, .next = next});
-    case Tree::Kind::before: return add({.kind = Kind::before, .set = tree.set, .next = next});
+    case Tree::Kind::set:
+      return add({.kind = Kind::set, .set = tree.set, .next = next});
+    case Tree::Kind::before:
+      return add({.kind = Kind::before, .set = tree.set, .next = next});
     case Tree::Kind::sequence: {
       for (size_t i = tree.children.size(); i-- > 0;) next = emit(tree.children[i], next, nodes);
       return next;
@@ -204,7 +207,8 @@ int emit(const Tree& tree, int next, std::vector<Pattern::Node>& nodes) {
       }
       return way;
     }
-    case Tree::Kind::repeat: break;
+    case Tree::Kind::repeat:
+      break;
   }
   const Tree& body = tree.children[0];
   if (tree.max < 0) {

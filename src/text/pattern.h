@@ -1,7 +1,8 @@
 // The regular expressions of pre-tokenizers, as automata that read each byte once or twice and need
 // no stack: a line of 10 MB of spaces is split as fast as prose.  For pre_tokenizer.cc.
 //
-// The dialect is what these expressions use: literals, \s \d \p{..}, [..] with ranges and ^, groups,
+// The dialect is what these expressions use: literals, \s \d \p{..}, [..] with ranges and ^,
+// groups,
 // |, ? * + {m} {m,n}, and (?!\S) at the end of an alternative.  Matching is leftmost, and among the
 // matches there the one a backtracking engine would find first.
 #pragma once
@@ -69,7 +70,7 @@ class Pattern {
 
   struct Node {
     enum class Kind : uint8_t { set, split, before, match } kind;
-    int set = -1;   // set: what it consumes; before: what must follow, or the end
+    int set = -1;  // set: what it consumes; before: what must follow, or the end
     int next = -1;
     int other = -1;  // split: the less preferred way
   };

@@ -86,9 +86,12 @@ void PreTokenizer::cut(const Stage& stage, const uint8_t* symbols, uint32_t begi
     case Pass::Kind::pattern:
       return cut_matches(automata_[static_cast<size_t>(stage.automaton)], symbols, begin, end,
                          ends);
-    case Pass::Kind::space_at_end: return cut_space_at_end(symbols, begin, end, ends);
-    case Pass::Kind::number_groups: return cut_groups(number_, true, symbols, begin, end, ends);
-    case Pass::Kind::digit_groups: return cut_groups(digit_, false, symbols, begin, end, ends);
+    case Pass::Kind::space_at_end:
+      return cut_space_at_end(symbols, begin, end, ends);
+    case Pass::Kind::number_groups:
+      return cut_groups(number_, true, symbols, begin, end, ends);
+    case Pass::Kind::digit_groups:
+      return cut_groups(digit_, false, symbols, begin, end, ends);
   }
 }
 

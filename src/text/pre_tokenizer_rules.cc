@@ -23,8 +23,7 @@ using Kind = Pass::Kind;
 
 constexpr std::string_view kGpt2 =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+|" SIGNS "|\\s+(?!\\S)|\\s+";
-constexpr std::string_view kLlama3 =
-    CONTRACTION "|" WORD "|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" SPACES;
+constexpr std::string_view kLlama3 = CONTRACTION "|" WORD "|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" SPACES;
 constexpr std::string_view kQwen2 = CONTRACTION "|" WORD "|\\p{N}|" SIGNS "[\\r\\n]*|" SPACES;
 constexpr std::string_view kNumber = "\\p{N}";
 constexpr std::string_view kNumbers = "\\p{N}+";
@@ -34,9 +33,8 @@ constexpr std::string_view kLine = "[^\\n]+|\\n+";
 constexpr std::string_view kLineBreak = "[\\r\\n]";
 constexpr std::string_view kPhrase =
     " ?[^(\\s|.,!?\\x{2026}\\x{3002}\\x{FF0C}\\x{3001}\\x{964}\\x{6D4}\\x{60C})]+";
-constexpr std::string_view kDeepseek3 =
-    ASCII_SIGN "[A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|"
-    SPACES;
+constexpr std::string_view kDeepseek3 = ASCII_SIGN
+    "[A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|" SPACES;
 // The cased letters of Unicode 11, as DeepSeek's tokenizer.json lists them.
 constexpr std::string_view kDeepseekLetters =
     "\\s?[A-Za-z\\x{B5}\\x{C0}-\\x{D6}\\x{D8}-\\x{F6}\\x{F8}-\\x{1BA}\\x{1BC}-\\x{1BF}"
@@ -65,41 +63,39 @@ constexpr Pass kDefaultPasses[] = {{Kind::pattern, "[\\p{P}$+<=>^~|]+"},
                                    {Kind::pattern, kThreeDigits}};
 constexpr Pass kGpt2Passes[] = {{Kind::pattern, kGpt2}};
 constexpr Pass kStarcoderPasses[] = {{Kind::pattern, kNumber}, {Kind::pattern, kGpt2}};
-constexpr Pass kFalconPasses[] = {{Kind::pattern, "[\\p{P}$+<=>^~|`]+"},
-                                  {Kind::pattern, kGpt2},
-                                  {Kind::pattern, kThreeDigits}};
+constexpr Pass kFalconPasses[] = {
+    {Kind::pattern, "[\\p{P}$+<=>^~|`]+"}, {Kind::pattern, kGpt2}, {Kind::pattern, kThreeDigits}};
 constexpr Pass kLlama3Passes[] = {{Kind::pattern, kLlama3}};
 constexpr Pass kMinicpm5Passes[] = {
     {Kind::pattern, kThreeNumbers},
     {Kind::pattern, CONTRACTION "|" WORD "|\\p{N}+|" SIGNS "[\\r\\n]*|" SPACES}};
-constexpr Pass kJais2Passes[] = {
-    {Kind::pattern, CONTRACTION "|" WORD "|\\p{N}{1,3}|" SIGNS
-                                "[\\r\\n]*|\\s*[\\r\\n]+|\\s{512}(?!\\S)|\\s{256}(?!\\S)|"
-                                "\\s{128}(?!\\S)|\\s{64}(?!\\S)|\\s{32}(?!\\S)|\\s{16}(?!\\S)|"
-                                "\\s{8}(?!\\S)|\\s{4}(?!\\S)|\\s{1,2}(?!\\S)|\\s"}};
+constexpr Pass kJais2Passes[] = {{Kind::pattern, CONTRACTION
+                                  "|" WORD "|\\p{N}{1,3}|" SIGNS
+                                  "[\\r\\n]*|\\s*[\\r\\n]+|\\s{512}(?!\\S)|\\s{256}(?!\\S)|"
+                                  "\\s{128}(?!\\S)|\\s{64}(?!\\S)|\\s{32}(?!\\S)|\\s{16}(?!\\S)|"
+                                  "\\s{8}(?!\\S)|\\s{4}(?!\\S)|\\s{1,2}(?!\\S)|\\s"}};
 constexpr Pass kQwen2Passes[] = {{Kind::pattern, kQwen2}};
-constexpr Pass kQwen35Passes[] = {
-    {Kind::pattern, CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
-                                " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" SPACES}};
-constexpr Pass kUfakzekaPasses[] = {
-    {Kind::pattern, WORD "|\\p{N}|" SIGNS "[\\r\\n]*|" SPACES}};
+constexpr Pass kQwen35Passes[] = {{Kind::pattern,
+                                   CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
+                                               " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" SPACES}};
+constexpr Pass kUfakzekaPasses[] = {{Kind::pattern, WORD "|\\p{N}|" SIGNS "[\\r\\n]*|" SPACES}};
 constexpr Pass kLagunaPasses[] = {{Kind::pattern, kLine}, {Kind::pattern, kQwen2}};
-constexpr Pass kBailingPasses[] = {
-    {Kind::pattern, "'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|" WORD "|\\p{N}|" SIGNS
-                    "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}};
+constexpr Pass kBailingPasses[] = {{Kind::pattern,
+                                    "'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|" WORD
+                                    "|\\p{N}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}};
 constexpr Pass kSeedCoderPasses[] = {
     {Kind::pattern, CONTRACTION "|" WORD "|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|" SPACES}};
 constexpr Pass kExaoneMoePasses[] = {
-    {Kind::pattern, CONTRACTION
-     "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}|" SIGNS
-     "[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}};
-constexpr Pass kTekkenPasses[] = {
-    {Kind::pattern, "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+|[^\\r\\n\\p{L}\\p{N}]?" UPPER
-                    "+" LOWER "*|\\p{N}|" SIGNS "[\\r\\n/]*|" SPACES}};
-constexpr Pass kGpt4oPasses[] = {
-    {Kind::pattern, "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+" CONTRACTION
-                    "?|[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER "*" CONTRACTION
-                    "?|\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" SPACES}};
+    {Kind::pattern,
+     CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}|" SIGNS
+                 "[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}};
+constexpr Pass kTekkenPasses[] = {{Kind::pattern, "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER
+                                                  "+|[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER
+                                                  "*|\\p{N}|" SIGNS "[\\r\\n/]*|" SPACES}};
+constexpr Pass kGpt4oPasses[] = {{Kind::pattern,
+                                  "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+" CONTRACTION
+                                  "?|[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER "*" CONTRACTION
+                                  "?|\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" SPACES}};
 constexpr Pass kGraniteEmbeddingPasses[] = {
     {Kind::pattern, "[^\\r\\n\\p{L}\\p{N}]?" UPPER_OR_MARK "*" LOWER_OR_MARK "+" CONTRACTION
                     "?|[^\\r\\n\\p{L}\\p{N}]?" UPPER_OR_MARK "+" LOWER_OR_MARK "*" CONTRACTION
@@ -109,17 +105,19 @@ constexpr Pass kTinyAyaPasses[] = {
     {Kind::pattern, "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+" CONTRACTION "?|\\p{N}{1,3}|" SIGNS
                     "[\\r\\n/]*|" SPACES}};
 constexpr Pass kYoutuPasses[] = {
-    {Kind::pattern, "[\\x{AC00}-\\x{D7A3}\\x{3131}-\\x{318E}]+|"
-                    "[\\x{FF01}\\x{2026}\\x{201C}\\x{201D}\\x{2018}\\x{2019}\\x{2014}\\x{FF1A}"
-                    "\\x{FF1B}\\x{FF0C}\\x{3001}-\\x{303F}\\x{FE30}-\\x{FE4F}]+|"
-                    "[\\x{3105}-\\x{312F}]+|" KANA_AND_HAN},
-    {Kind::pattern, "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+" CONTRACTION "?|\\p{N}|" SIGNS
-                    "[\\r\\n/]*|" SPACES}};
+    {Kind::pattern,
+     "[\\x{AC00}-\\x{D7A3}\\x{3131}-\\x{318E}]+|"
+     "[\\x{FF01}\\x{2026}\\x{201C}\\x{201D}\\x{2018}\\x{2019}\\x{2014}\\x{FF1A}"
+     "\\x{FF1B}\\x{FF0C}\\x{3001}-\\x{303F}\\x{FE30}-\\x{FE4F}]+|"
+     "[\\x{3105}-\\x{312F}]+|" KANA_AND_HAN},
+    {Kind::pattern,
+     "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+" CONTRACTION "?|\\p{N}|" SIGNS "[\\r\\n/]*|" SPACES}};
 constexpr Pass kDeepseekLlmPasses[] = {
     {Kind::pattern, kLineBreak},
     {Kind::pattern, kDeepseekLetters},
-    {Kind::pattern, "\\s?[!-/:-~\\x{FF01}-\\x{FF0F}\\x{FF1A}-\\x{FF5E}\\x{2018}-\\x{201F}"
-                    "\\x{3000}-\\x{3002}]+"},
+    {Kind::pattern,
+     "\\s?[!-/:-~\\x{FF01}-\\x{FF0F}\\x{FF1A}-\\x{FF5E}\\x{2018}-\\x{201F}"
+     "\\x{3000}-\\x{3002}]+"},
     {Kind::space_at_end},
     {Kind::pattern, kDeepseekHan},
     {Kind::pattern, kNumbers}};
@@ -128,9 +126,8 @@ constexpr Pass kDeepseekCoderPasses[] = {{Kind::pattern, kLineBreak},
                                          {Kind::pattern, "\\s?\\p{P}+"},
                                          {Kind::pattern, kDeepseekHan},
                                          {Kind::pattern, kNumber}};
-constexpr Pass kDeepseek3Passes[] = {{Kind::pattern, kThreeNumbers},
-                                     {Kind::pattern, KANA_AND_HAN},
-                                     {Kind::pattern, kDeepseek3}};
+constexpr Pass kDeepseek3Passes[] = {
+    {Kind::pattern, kThreeNumbers}, {Kind::pattern, KANA_AND_HAN}, {Kind::pattern, kDeepseek3}};
 constexpr Pass kSparkPasses[] = {
     {Kind::pattern, kThreeNumbers},
     {Kind::pattern, KANA_AND_HAN},
@@ -139,23 +136,21 @@ constexpr Pass kSparkPasses[] = {
     {Kind::pattern, kNumber}};
 constexpr Pass kAfmoePasses[] = {
     {Kind::number_groups},
-    {Kind::pattern, "[\\x{4E00}-\\x{9FFF}\\x{3400}-\\x{4DBF}\\x{8C48}-\\x{FAFF}\\x{3040}-\\x{30FF}"
-                    "\\x{FF65}-\\x{FF9F}\\x{2F00}-\\x{2FDF}\\x{E40}-\\x{EFF}\\x{1780}-\\x{17FF}"
-                    "\\x{1000}-\\x{109F}\\x{AA60}-\\x{AA7F}\\x{A9E0}-\\x{A9FF}\\x{AC00}-\\x{D7AF}"
-                    "\\x{1100}-\\x{11FF}]+"},
+    {Kind::pattern,
+     "[\\x{4E00}-\\x{9FFF}\\x{3400}-\\x{4DBF}\\x{8C48}-\\x{FAFF}\\x{3040}-\\x{30FF}"
+     "\\x{FF65}-\\x{FF9F}\\x{2F00}-\\x{2FDF}\\x{E40}-\\x{EFF}\\x{1780}-\\x{17FF}"
+     "\\x{1000}-\\x{109F}\\x{AA60}-\\x{AA7F}\\x{A9E0}-\\x{A9FF}\\x{AC00}-\\x{D7AF}"
+     "\\x{1100}-\\x{11FF}]+"},
     {Kind::pattern, kDeepseek3}};
 constexpr Pass kPoroPasses[] = {{Kind::pattern, kPhrase}};
 constexpr Pass kVikingPasses[] = {{Kind::pattern, kPhrase}, {Kind::pattern, kNumber}};
 constexpr Pass kChameleonPasses[] = {
-    {Kind::pattern, "<sentinel:[0-9]+>"},
-    {Kind::pattern, "IMGIMG[A-I]{1,4}Z"},
-    {Kind::pattern, "[\\t\\n]|    |  "},
-    {Kind::pattern, kNumber},
-    {Kind::pattern, "[\\p{P}!-/:-@\\[-`{-~]"},
-    {Kind::pattern, kGpt2}};
-constexpr Pass kKimiPasses[] = {
-    {Kind::pattern, "\\p{Han}+|[^\\r\\n\\p{L}\\p{N}]?\\p{LNotHan}+" CONTRACTION
-                    "?|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" SPACES}};
+    {Kind::pattern, "<sentinel:[0-9]+>"},      {Kind::pattern, "IMGIMG[A-I]{1,4}Z"},
+    {Kind::pattern, "[\\t\\n]|    |  "},       {Kind::pattern, kNumber},
+    {Kind::pattern, "[\\p{P}!-/:-@\\[-`{-~]"}, {Kind::pattern, kGpt2}};
+constexpr Pass kKimiPasses[] = {{Kind::pattern,
+                                 "\\p{Han}+|[^\\r\\n\\p{L}\\p{N}]?\\p{LNotHan}+" CONTRACTION
+                                 "?|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" SPACES}};
 constexpr Pass kSuperbpePasses[] = {{Kind::pattern, kNumbers}, {Kind::digit_groups}};
 constexpr Pass kLinePasses[] = {{Kind::pattern, kLine}};
 

@@ -143,7 +143,8 @@ void SentencePieceTokenizer::merge(std::string_view word, Scratch& scratch) cons
     Scratch::Symbol& left = symbols[pair.left];
     Scratch::Symbol& right = symbols[pair.right];
     // Stale: one of the two has grown or gone since.
-    if (left.length == 0 || right.length == 0 || left.length + right.length != pair.length) continue;
+    if (left.length == 0 || right.length == 0 || left.length + right.length != pair.length)
+      continue;
     left.length = pair.length;
     right.length = 0;
     left.next = right.next;

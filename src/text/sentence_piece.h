@@ -1,5 +1,5 @@
-// SentencePiece-style BPE ("llama"): characters are merged to the token of the best score; what is no
-// token falls back to bytes.  For tokenizer.cc.
+// SentencePiece-style BPE ("llama"): characters are merged to the token of the best score; what is
+// no token falls back to bytes.  For tokenizer.cc.
 #pragma once
 #include <array>
 #include <memory>

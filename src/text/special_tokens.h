@@ -20,8 +20,8 @@ class SpecialTokens {
   // Requires: the vocabulary outlives this object.
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  // The fragments of `text`, in order.  Longer tokens are looked for first, each from the left; what
-  // is around them is looked through for the shorter ones.
+  // The fragments of `text`, in order.  Longer tokens are looked for first, each from the left;
+  // what is around them is looked through for the shorter ones.
   std::vector<Fragment> partition(std::string_view text, bool parse_special) const;
 
  private:

@@ -27,8 +27,8 @@ struct SpecialIds {
 class Tokenizer {
  public:
   // Reads the vocabulary; the file need not outlive the tokenizer and may hold no tensors.
-  // Errors: unsupported (a model or pre-tokenizer this program does not know, with the list of those
-  // it does); corrupt_file (the vocabulary contradicts itself).
+  // Errors: unsupported (a model or pre-tokenizer this program does not know, with the list of
+  // those it does); corrupt_file (the vocabulary contradicts itself).
   static Result<std::unique_ptr<Tokenizer>> from_gguf(const gguf::File& file);
 
   Tokenizer(const Tokenizer&) = delete;
@@ -44,9 +44,9 @@ class Tokenizer {
   // BOS and EOS around `ids`, where the model wants them.
   std::vector<int32_t> with_bos_eos(std::vector<int32_t> ids) const;
 
-  // The bytes a token stands for: possibly none, possibly part of a UTF-8 character.  Control tokens
-  // give their text with `render_special`, otherwise nothing.
-  // Requires: 0 <= token < vocab_size().
+  // The bytes a token stands for: possibly none, possibly part of a UTF-8 character.  Control
+  // tokens give their text with `render_special`, otherwise nothing. Requires: 0 <= token <
+  // vocab_size().
   std::string piece(int32_t token, bool render_special) const;
   void append_piece(int32_t token, bool render_special, std::string& out) const;
 
@@ -59,7 +59,7 @@ class Tokenizer {
   bool add_eos() const;
   bool add_space_prefix() const;  // a space is put before the text and after control tokens
 
-  bool is_end_of_generation(int32_t token) const;  // false for ids outside the vocabulary
+  bool is_end_of_generation(int32_t token) const;      // false for ids outside the vocabulary
   std::vector<int32_t> end_of_generation_ids() const;  // ascending
   bool is_control(int32_t token) const;  // control or unknown: no text unless rendered as special
   std::optional<int32_t> token_id(std::string_view text) const;  // as the file spells the token
@@ -70,8 +70,8 @@ class Tokenizer {
 
  protected:
   explicit Tokenizer(std::unique_ptr<Vocabulary> vocabulary);
-  // Appends the ids of a text without special tokens; `after_special`: the text starts, or follows a
-  // special token.
+  // Appends the ids of a text without special tokens; `after_special`: the text starts, or follows
+  // a special token.
   virtual void encode_fragment(std::string_view text, bool after_special,
                                std::vector<int32_t>& ids) const = 0;
   // The bytes of a normal token's text.

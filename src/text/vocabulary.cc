@@ -46,13 +46,17 @@ const std::vector<RoleTexts>& role_texts() {
 }
 
 // Texts that end an answer wherever they are tokens, whatever the file calls them.
-constexpr std::string_view kEndTexts[] = {
-    "<|eot_id|>",    "<|im_end|>",         "<|end|>",       "<|return|>",
-    "<|call|>",      "<|flush|>",          "<|calls|>",     "<end_of_turn>",
-    "<|endoftext|>", "</s>",               "<|eom_id|>",    "<EOT>",
-    "_<EOT>",        "[EOT]",              "[EOS]",         "<|end_of_text|>",
-    "<eos>",         "<end_of_utterance>", "<turn|>",       "<|tool_response>",
-    "[e~[",          "<｜end▁of▁sentence｜>"};
+constexpr std::string_view kEndTexts[] = {"<|eot_id|>",    "<|im_end|>",
+                                          "<|end|>",       "<|return|>",
+                                          "<|call|>",      "<|flush|>",
+                                          "<|calls|>",     "<end_of_turn>",
+                                          "<|endoftext|>", "</s>",
+                                          "<|eom_id|>",    "<EOT>",
+                                          "_<EOT>",        "[EOT]",
+                                          "[EOS]",         "<|end_of_text|>",
+                                          "<eos>",         "<end_of_utterance>",
+                                          "<turn|>",       "<|tool_response>",
+                                          "[e~[",          "<｜end▁of▁sentence｜>"};
 
 // gpt-oss: parts of the answer's frame that must be rendered.
 constexpr std::string_view kFrameTexts[] = {"<|channel|>", "<|message|>", "<|start|>",
@@ -60,13 +64,20 @@ constexpr std::string_view kFrameTexts[] = {"<|channel|>", "<|message|>", "<|sta
 
 uint16_t traits_of_type(int64_t gguf_type) {
   switch (gguf_type) {
-    case 1: return kNormal;
-    case 2: return kUnknown;
-    case 3: return kControl;
-    case 4: return kUserDefined;
-    case 5: return kUnused;
-    case 6: return kByte;
-    default: return 0;
+    case 1:
+      return kNormal;
+    case 2:
+      return kUnknown;
+    case 3:
+      return kControl;
+    case 4:
+      return kUserDefined;
+    case 5:
+      return kUnused;
+    case 6:
+      return kByte;
+    default:
+      return 0;
   }
 }
 
@@ -107,11 +118,14 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     return {};
   }
   if (*model != "gpt2" && *model != "gemma4") {
-    return fail(ErrorCode::unsupported,
-                fmt::format("tokenizer model '{}' is not known; known: gpt2, llama, gemma4", *model),
-                "take a model with a byte-level BPE or SentencePiece vocabulary");
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("tokenizer model '{}' is not known; known: gpt2, llama, gemma4", *model),
+        "take a model with a byte-level BPE or SentencePiece vocabulary");
   }
-  const std::string_view name = *model == "gemma4" ? "gemma4" : pre && !pre->empty() ? *pre : "default";
+  const std::string_view name = *model == "gemma4"     ? "gemma4"
+                                : pre && !pre->empty() ? *pre
+                                                       : "default";
   rule_ = find_pre_tokenizer_rule(name);
   if (!rule_) {
     std::string known;
@@ -125,13 +139,13 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
 }
 
 Result<void> Vocabulary::read_tokens(const gguf::File& file) {
-  HWTV_TRY(const auto tokens,
-           file.require<std::vector<std::string_view>>("tokenizer.ggml.tokens"));
+  HWTV_TRY(const auto tokens, file.require<std::vector<std::string_view>>("tokenizer.ggml.tokens"));
   if (tokens.empty()) return corrupt("the vocabulary is empty (tokenizer.ggml.tokens)");
   if (tokens.size() > (1u << 26)) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("the vocabulary has {} tokens; the limit is {}", tokens.size(), 1 << 26),
-                std::string(kAdvice));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("the vocabulary has {} tokens; the limit is {}", tokens.size(), 1 << 26),
+        std::string(kAdvice));
   }
   starts_.reserve(tokens.size() + 1);
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -193,17 +207,17 @@ Result<void> Vocabulary::read_scores(const gguf::File& file) {
   } else if (const auto ints = value->as_ints()) {
     scores_.assign(ints->begin(), ints->end());
   } else {
-    return corrupt(fmt::format("tokenizer.ggml.scores is {}, not an array of numbers",
-                               value->description()));
+    return corrupt(
+        fmt::format("tokenizer.ggml.scores is {}, not an array of numbers", value->description()));
   }
   if (scores_.size() != traits_.size()) {
     return corrupt(
         fmt::format("tokenizer.ggml.scores has {} entries for {} tokens", scores_.size(), size()));
   }
-  const auto bad = std::find_if(scores_.begin(), scores_.end(), [](float s) { return std::isnan(s); });
+  const auto bad =
+      std::find_if(scores_.begin(), scores_.end(), [](float s) { return std::isnan(s); });
   if (bad != scores_.end()) {
-    return corrupt(
-        fmt::format("the score of token {} is not a number", bad - scores_.begin()));
+    return corrupt(fmt::format("the score of token {} is not a number", bad - scores_.begin()));
   }
   return {};
 }
@@ -306,8 +320,8 @@ void Vocabulary::collect_end_of_generation() {
     traits_[static_cast<size_t>(id)] = traits;
   };
 
-  for (const auto& id : {special_ids_.fim_padding, special_ids_.fim_repository,
-                         special_ids_.fim_separator}) {
+  for (const auto& id :
+       {special_ids_.fim_padding, special_ids_.fim_repository, special_ids_.fim_separator}) {
     if (id) ends.push_back(*id);
   }
   for (const std::string_view wanted : kEndTexts) {

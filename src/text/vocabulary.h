@@ -1,4 +1,4 @@
-// The tokens of a GGUF file: their texts, kinds and roles.  Knows nothing of how a text is cut.  For
+// The tokens of a GGUF file: their texts, kinds and roles.  Knows nothing of how a text is cut. For
 // the text/ folder.
 #pragma once
 #include <cstdint>
@@ -22,8 +22,8 @@ enum TokenTrait : uint16_t {
   kControl = 4,
   kUserDefined = 8,  // matched in the text before anything else
   kUnused = 16,
-  kByte = 32,         // "<0x0A>"
-  kStripsLeft = 64,   // takes the white space on its left with it
+  kByte = 32,        // "<0x0A>"
+  kStripsLeft = 64,  // takes the white space on its left with it
   kStripsRight = 128,
 };
 
