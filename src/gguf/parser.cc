@@ -307,7 +307,7 @@ Result<void> Parser::place_tensors() {
   int64_t index = 0;
   for (TensorInfo& tensor : header_.tensors) {
     cursor_.enter("tensor", index++, tensor.name);
-    tensor.offset_bytes += data_offset;  // both below 2^62: a file's size, and 2^28 + 2^31
+    tensor.offset_bytes += data_offset;  // both below 2^62: a file's size, and 2^27 + 2^31
     // A type of unknown size has at least one byte.
     const int64_t n_bytes = std::max<int64_t>(tensor.n_bytes, 1);
     const int64_t left = cursor_.size_bytes() - tensor.offset_bytes;

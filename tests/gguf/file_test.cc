@@ -1,15 +1,12 @@
 #include "gguf/file.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/folders.h"
 #include "tests/gguf/bad_files.h"
-#include "tests/gguf/temporary_folder.h"
 
 namespace hwtv::gguf {
 namespace {
@@ -128,26 +125,6 @@ TEST(File, MissingFileIsIo) {
   const auto file = File::open("/nonexistent/model.gguf");
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::io);
-}
-
-// A sparse file stands for a model of 400 GB: only its header may cost time and memory.
-TEST(File, OpensAHugeModelInNoTime) {
-  const TemporaryFolder folder;
-  constexpr int64_t kModelBytes = int64_t{400} << 30;
-  Bytes bytes = header(1000, 1).array("tokens", ValueType::STRING, 250000);
-  for (int i = 0; i < 250000; ++i) bytes.string(fmt::format("token {}", i));
-  constexpr uint64_t kRows = 100000, kTensorBytes = 4096 * kRows;
-  for (uint64_t i = 0; i < 1000; ++i)
-    bytes.tensor(fmt::format("blk.{}.weight", i), {1024, kRows}, 0, i * kTensorBytes);
-  ASSERT_TRUE(write_file_atomically(folder / "model.gguf", bytes.take()));
-  std::filesystem::resize_file(folder / "model.gguf", kModelBytes);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto file = File::open(folder / "model.gguf");
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  ASSERT_TRUE(file) << file.error().what;
-  EXPECT_LT(took.count(), 0.5);
-  EXPECT_EQ(file->tensors().size(), 1000u);
-  EXPECT_EQ(file->size_bytes(), kModelBytes);
 }
 
 }  // namespace
