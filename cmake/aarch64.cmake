@@ -1,5 +1,23 @@
-# Debian's cross compiler; the tests run under qemu-user.
+# Debian's cross compiler; the libraries come from scripts/fetch_aarch64.sh; the tests run under
+# qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;/usr/aarch64-linux-gnu)
+
+if(DEFINED ENV{HWTV_CACHE})
+  set(libraries $ENV{HWTV_CACHE}/aarch64)
+elseif(DEFINED ENV{XDG_CACHE_HOME})
+  set(libraries $ENV{XDG_CACHE_HOME}/hwtv/aarch64)
+else()
+  set(libraries $ENV{HOME}/.cache/hwtv/aarch64)
+endif()
+set(CMAKE_FIND_ROOT_PATH ${libraries})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${libraries}/usr/include)
+set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/usr/lib/aarch64-linux-gnu/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${libraries})

@@ -1,4 +1,4 @@
-# add_layer(hw SOURCES ledger.cc DEPS base LIBS fmt::fmt): one static library per folder of src/, its
+# add_layer(hw SOURCES ledger.cc DEPS base LIBS fmt::fmt): a static library per folder of src/, its
 # sources listed by name, and one test program from tests/<folder>/*_test.cc with the label "unit".
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
@@ -14,11 +14,12 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
 add_library(build_flags INTERFACE)
 target_compile_features(build_flags INTERFACE cxx_std_20)
 target_include_directories(build_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
-# -ffp-contract=off: two builds of one sum must give the same bits; kernels use FMA by intrinsic only.
+# -ffp-contract=off: two builds of one sum must give the same bits; kernels use FMA by intrinsics.
 target_compile_options(build_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(build_flags INTERFACE -Wno-restrict)  # false positives of g++ 12 in std::string
+  # g++ 12 is wrong about std::string's operator+ here.
+  target_compile_options(build_flags INTERFACE -Wno-restrict)
 endif()
 if(HWTV_WERROR)
   target_compile_options(build_flags INTERFACE -Werror)
@@ -46,12 +47,17 @@ function(add_layer name)
   endif()
 endfunction()
 
-# add_fuzzer(gguf tests/gguf/gguf_fuzz.cc DEPS gguf): a libFuzzer program; built only by the preset "fuzz".
+# add_fuzzer(gguf tests/gguf/gguf_fuzz.cc DEPS gguf): a libFuzzer program; only the preset "fuzz"
+# builds it.
+if(HWTV_FUZZERS)
+  add_custom_target(fuzzers)
+endif()
 function(add_fuzzer name source)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   if(HWTV_FUZZERS)
     add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/${source})
     target_link_libraries(fuzz_${name} PRIVATE ${ARG_DEPS} -fsanitize=fuzzer)
+    add_dependencies(fuzzers fuzz_${name})
   endif()
 endfunction()
 

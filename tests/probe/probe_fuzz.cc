@@ -6,8 +6,9 @@
 #include "base/check.h"
 #include "probe/parse.h"
 
+namespace hwtv::probe {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace hwtv::probe;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto cpus = parse_cpu_list(text)) CHECK(cpus->size() <= kMaxCpus);
   if (const auto bytes = parse_size(text)) CHECK(*bytes >= 0);
@@ -22,3 +23,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CHECK(parse_mounts(text).size() <= size);
   return 0;
 }
+
+}  // namespace hwtv::probe

@@ -1,0 +1,341 @@
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "ops/work.h"
+
+namespace hwtv::engine {
+namespace {
+
+int64_t pool_blocks(const EngineConfig& config) {
+  const int64_t per_sequence =
+      (config.context_tokens_max + config.kv_block_tokens - 1) / config.kv_block_tokens;
+  if (config.kv_pool_tokens == 0) return config.n_seqs_max * per_sequence;
+  return std::max(per_sequence,
+                  (config.kv_pool_tokens + config.kv_block_tokens - 1) / config.kv_block_tokens);
+}
+
+std::vector<kv::KvBlockPool> make_pools(const ops::Limits& limits) {
+  std::vector<kv::KvBlockPool> pools;
+  for (const int64_t n_blocks : limits.n_kv_blocks) pools.emplace_back(n_blocks);
+  return pools;
+}
+
+// The length of the longest prefix two token lists share.
+int64_t common_prefix(std::span<const int32_t> a, std::span<const int32_t> b) {
+  const auto at = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  return at - a.begin();
+}
+
+}  // namespace
+
+std::string_view finish_reason_name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::stop: return "stop";
+    case FinishReason::length: return "length";
+    case FinishReason::cancelled: return "cancelled";
+  }
+  return "unknown";
+}
+
+ops::Limits limits_for(const EngineConfig& config, const ops::Program& program) {
+  ops::Limits limits;
+  limits.n_tokens_max = std::max(config.n_tokens_max, config.n_seqs_max);
+  limits.n_seqs_max = config.n_seqs_max;
+  limits.n_outputs_max = std::max(config.n_outputs_max, config.n_seqs_max);
+  limits.context_tokens_max = config.context_tokens_max;
+  limits.kv_block_tokens = config.kv_block_tokens;
+  limits.n_kv_blocks.assign(program.kv_groups.size(), pool_blocks(config));
+  limits.k_dtype = config.k_dtype;
+  limits.v_dtype = config.v_dtype;
+  return limits;
+}
+
+Engine::Engine(ops::Backend& backend, const model::Model& model, EngineConfig config, Clock& clock,
+               observe::Recorder& recorder)
+    : backend_(backend),
+      model_(model),
+      config_(config),
+      limits_(limits_for(config, model.program())),
+      clock_(clock),
+      recorder_(recorder),
+      scheduler_({limits_.n_tokens_max, limits_.n_seqs_max, limits_.n_outputs_max}),
+      vocab_size_(model.program().value(model.program().outputs.at(0).value).width),
+      pools_(make_pools(limits_)) {
+  const size_t n_seqs = static_cast<size_t>(limits_.n_seqs_max);
+  demands_.reserve(n_seqs);
+  plan_.slices.reserve(n_seqs);
+  tokens_.reserve(static_cast<size_t>(limits_.n_tokens_max));
+  output_rows_.reserve(static_cast<size_t>(limits_.n_outputs_max));
+  slices_.resize(n_seqs);
+  for (ops::SliceInput& slice : slices_) slice.block_tables.resize(pools_.size());
+  events_.reserve(2 * n_seqs);
+}
+
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::create(ops::Backend& backend, const model::Model& model,
+                                               const EngineConfig& config, Clock& clock,
+                                               observe::Recorder& recorder,
+                                               const Progress& on_progress) {
+  CHECK(config.n_seqs_max >= 1 && config.context_tokens_max >= 1 && config.kv_block_tokens >= 1);
+  std::unique_ptr<Engine> engine(new Engine(backend, model, config, clock, recorder));
+  const ops::Program& program = model.program();
+  HWTV_TRY_VOID(backend.spec().supports(program, engine->limits_));
+  int64_t all_bytes = 0, done_bytes = 0;
+  for (const ops::WeightDecl& weight : program.weights) all_bytes += weight.n_bytes();
+  std::vector<ops::WeightHandle> handles;
+  for (size_t i = 0; i < program.weights.size(); ++i) {
+    HWTV_TRY(const ops::WeightHandle handle,
+             backend.import(program.weights[i],
+                            model.weight_bytes(static_cast<ops::WeightId>(i)), ops::Shard{}));
+    handles.push_back(handle);
+    done_bytes += program.weights[i].n_bytes();
+    if (on_progress) on_progress(done_bytes, all_bytes);
+  }
+  HWTV_TRY(engine->executable_, backend.prepare(program, engine->limits_, handles));
+  return engine;
+}
+
+Result<void> Engine::check_request(const SequenceRequest& request) const {
+  const int64_t n_prompt = static_cast<int64_t>(request.prompt.size());
+  if (n_prompt == 0)
+    return fail(ErrorCode::invalid_request, "the prompt has no tokens", "give at least one token");
+  for (const int32_t token : request.prompt)
+    if (token < 0 || token >= vocab_size_)
+      return fail(ErrorCode::invalid_request,
+                  fmt::format("the prompt has token {}, the vocabulary has {}", token, vocab_size_),
+                  fmt::format("use token ids from 0 to {}", vocab_size_ - 1));
+  if (n_prompt + request.n_tokens_max > config_.context_tokens_max)
+    return fail(ErrorCode::invalid_request,
+                fmt::format("{} prompt tokens and {} for the answer do not fit a context of {}",
+                            n_prompt, request.n_tokens_max, config_.context_tokens_max),
+                fmt::format("use a context of {} or more, or at most {} tokens for the answer",
+                            n_prompt + request.n_tokens_max,
+                            std::max<int64_t>(0, config_.context_tokens_max - n_prompt)));
+  return check_sampling_params(request.sampling, vocab_size_);
+}
+
+Result<SequenceId> Engine::add(SequenceRequest request) {
+  HWTV_TRY_VOID(check_request(request));
+  retire();
+  auto sequence = std::make_unique<Sequence>();
+  sequence->id = next_id_++;
+  sequence->n_prompt = static_cast<int64_t>(request.prompt.size());
+  sequence->tokens.reserve(request.prompt.size() + static_cast<size_t>(request.n_tokens_max));
+  sequence->tokens = request.prompt;
+  sequence->sampler = std::make_unique<Sampler>(request.sampling, vocab_size_, request.prompt);
+  sequence->top_logprobs.resize(static_cast<size_t>(std::max(0, request.n_logprobs)));
+  for (kv::KvBlockPool& pool : pools_)
+    sequence->tables.emplace_back(pool, config_.kv_block_tokens, config_.context_tokens_max);
+  const std::optional<SequenceId> kept = request.continues;
+  sequence->request = std::move(request);
+  if (kept) take_over(*sequence, *kept);
+  waiting_.push_back(std::move(sequence));
+  return waiting_.back()->id;
+}
+
+// Moves a kept sequence's cache to the new one, as far as their tokens agree.  The last prompt token
+// is always computed again: its logits are wanted.
+void Engine::take_over(Sequence& sequence, SequenceId kept) {
+  const auto at = std::find_if(kept_.begin(), kept_.end(),
+                               [&](const auto& other) { return other->id == kept; });
+  if (at == kept_.end() || sequence.request.prompt_rows) return;
+  Sequence& old = **at;
+  const std::span<const int32_t> cached(old.tokens.data(), static_cast<size_t>(old.n_cached));
+  sequence.n_reused = std::min(common_prefix(cached, sequence.tokens), sequence.n_prompt - 1);
+  sequence.n_cached = sequence.n_reused;
+  sequence.tables = std::move(old.tables);
+  for (kv::BlockTable& table : sequence.tables) table.truncate(sequence.n_reused);
+  kept_.erase(at);
+}
+
+// Whether the pool holds this sequence to its end beside all that runs to theirs.
+bool Engine::fits(const Sequence& sequence) const {
+  const auto whole_blocks = [&](const Sequence& s) {
+    return (s.n_prompt + s.request.n_tokens_max + config_.kv_block_tokens - 1) /
+           config_.kv_block_tokens;
+  };
+  int64_t n_promised = whole_blocks(sequence);
+  for (const auto& other : running_) n_promised += whole_blocks(*other);
+  for (const auto& other : kept_) n_promised += static_cast<int64_t>(other->tables[0].blocks().size());
+  return n_promised <= pools_[0].n_blocks();
+}
+
+void Engine::admit() {
+  while (!waiting_.empty() && static_cast<int64_t>(running_.size()) < limits_.n_seqs_max) {
+    while (!fits(*waiting_.front()) && !kept_.empty()) kept_.erase(kept_.begin());
+    if (!fits(*waiting_.front())) return;
+    running_.push_back(std::move(waiting_.front()));
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+Result<std::span<const TokenEvent>> Engine::step() {
+  CHECK(!idle());
+  retire();
+  events_.clear();
+  admit();
+  demands_.clear();
+  for (const auto& sequence : running_)
+    demands_.push_back({sequence->n_cached, sequence->finished ? 0 : sequence->n_to_compute(),
+                        static_cast<bool>(sequence->request.prompt_rows)});
+  scheduler_.plan(demands_, plan_);
+  if (!plan_.slices.empty()) {
+    build_input();
+    const double start_s = clock_.now_s();
+    const ops::StepInput input{tokens_, std::span(slices_.data(), plan_.slices.size()),
+                               output_rows_, recorder_.profiles()};
+    HWTV_TRY(const ops::StepResult result,
+             backend_.wait(*executable_, backend_.submit(*executable_, input)));
+    record_step(start_s, result);
+    deliver(result.outputs[0]);
+  }
+  return std::span<const TokenEvent>(events_);
+}
+
+void Engine::build_input() {
+  tokens_.clear();
+  output_rows_.clear();
+  for (const SlicePlan& slice : plan_.slices) build_slice(slice);
+  kv_peak_blocks_ = std::max(kv_peak_blocks_, pools_[0].n_held());
+}
+
+void Engine::build_slice(const SlicePlan& slice) {
+  Sequence& sequence = *running_[static_cast<size_t>(slice.sequence)];
+  ops::SliceInput& input = slices_[static_cast<size_t>(&slice - plan_.slices.data())];
+  input.first_row = static_cast<int64_t>(tokens_.size());
+  input.n_tokens = slice.n_tokens;
+  input.first_position = sequence.n_cached;
+  const auto first = sequence.tokens.begin() + static_cast<ptrdiff_t>(sequence.n_cached);
+  tokens_.insert(tokens_.end(), first, first + static_cast<ptrdiff_t>(slice.n_tokens));
+  for (int64_t i = slice.n_tokens - slice.n_outputs; i < slice.n_tokens; ++i)
+    output_rows_.push_back(static_cast<int32_t>(input.first_row + i));
+  for (size_t group = 0; group < pools_.size(); ++group) {
+    // Promised at admission: a started sequence never waits for a block.
+    CHECK(sequence.tables[group].grow(sequence.n_cached + slice.n_tokens));
+    input.block_tables[group] = sequence.tables[group].blocks();
+  }
+}
+
+void Engine::record_step(double start_s, const ops::StepResult& result) {
+  observe::StepRecord record;
+  record.index = n_steps_++;
+  record.start_s = start_s;
+  record.seconds = clock_.now_s() - start_s;
+  record.n_seqs = static_cast<int>(plan_.slices.size());
+  ops::StepSizes sizes;
+  sizes.n_tokens = plan_.n_tokens;
+  sizes.n_outputs = plan_.n_outputs;
+  sizes.n_seqs = record.n_seqs;
+  sizes.k_dtype = config_.k_dtype;
+  sizes.v_dtype = config_.v_dtype;
+  for (const SlicePlan& slice : plan_.slices) {
+    const Demand& demand = demands_[static_cast<size_t>(slice.sequence)];
+    (demand.n_to_compute == 1 ? record.n_decode_tokens : record.n_prefill_tokens) +=
+        static_cast<int>(slice.n_tokens);
+    sizes.n_kv_read_tokens += demand.n_cached + slice.n_tokens;
+    sizes.n_attended += slice.n_tokens * demand.n_cached + slice.n_tokens * (slice.n_tokens + 1) / 2;
+  }
+  record.work = ops::work(model_.program(), sizes);
+  recorder_.add_step(record);
+  double span_start_s = start_s;
+  for (const ops::OpSpan& span : result.spans) {
+    const ops::NamedOp& op = model_.program().ops[static_cast<size_t>(span.op)];
+    recorder_.add_span({op.name.c_str(), span.kernel, span_start_s, span.seconds,
+                        ops::work(model_.program(), op.op, sizes)});
+    span_start_s += span.seconds;
+  }
+}
+
+// rows (n_outputs, vocab_size), in the order of the plan's slices.
+void Engine::deliver(std::span<const float> rows) {
+  const size_t width = static_cast<size_t>(vocab_size_);
+  size_t at = 0;
+  for (const SlicePlan& slice : plan_.slices) {
+    Sequence& sequence = *running_[static_cast<size_t>(slice.sequence)];
+    const auto own = rows.subspan(at * width, static_cast<size_t>(slice.n_outputs) * width);
+    at += static_cast<size_t>(slice.n_outputs);
+    if (sequence.request.prompt_rows) deliver_prompt_rows(sequence, slice, own);
+    sequence.n_cached += slice.n_tokens;
+    if (sequence.n_to_compute() > 0 || own.empty()) continue;
+    sample(sequence, own.last(width));
+  }
+}
+
+void Engine::deliver_prompt_rows(const Sequence& sequence, const SlicePlan& slice,
+                                 std::span<const float> rows) const {
+  const size_t width = static_cast<size_t>(vocab_size_);
+  for (int64_t i = 0; i < slice.n_outputs; ++i) {
+    const int64_t position = sequence.n_cached + i;
+    if (position < sequence.n_prompt)
+      sequence.request.prompt_rows(position, rows.subspan(static_cast<size_t>(i) * width, width));
+  }
+}
+
+void Engine::sample(Sequence& sequence, std::span<const float> row) {
+  const SequenceRequest& request = sequence.request;
+  if (request.n_tokens_max == 0) return finish(sequence, FinishReason::length);
+  const int32_t token = sequence.sampler->sample(row, request.token_mask.get());
+  const auto& ends = request.end_tokens;
+  if (std::find(ends.begin(), ends.end(), token) != ends.end())
+    return finish(sequence, FinishReason::stop);
+  sequence.tokens.push_back(token);
+  TokenEvent event{.id = sequence.id, .token = token};
+  if (request.with_logprobs) {
+    event.logprob = sequence.sampler->logprobs(row, token, sequence.top_logprobs);
+    event.top = sequence.top_logprobs;
+  }
+  const bool stopped = request.stop_watch && request.stop_watch->accept(token);
+  if (stopped) event.finish = FinishReason::stop;
+  else if (sequence.n_answer() == request.n_tokens_max) event.finish = FinishReason::length;
+  sequence.finished = event.finish.has_value();
+  events_.push_back(event);
+}
+
+void Engine::finish(Sequence& sequence, FinishReason reason) {
+  sequence.finished = true;
+  events_.push_back({.id = sequence.id, .finish = reason});
+}
+
+bool Engine::idle() const {
+  return waiting_.empty() && std::all_of(running_.begin(), running_.end(),
+                                         [](const auto& sequence) { return sequence->finished; });
+}
+
+void Engine::cancel(SequenceId id) {
+  const auto is_it = [&](const auto& sequence) { return sequence->id == id; };
+  std::erase_if(waiting_, is_it);
+  for (auto& sequence : running_)
+    if (is_it(sequence)) sequence->finished = true;
+  retire();
+}
+
+void Engine::drop(SequenceId id) {
+  std::erase_if(kept_, [&](const auto& sequence) { return sequence->id == id; });
+}
+
+int64_t Engine::n_reused_tokens(SequenceId id) const {
+  for (const auto* list : {&waiting_, &running_, &kept_})
+    for (const auto& sequence : *list)
+      if (sequence->id == id) return sequence->n_reused;
+  return 0;
+}
+
+// Removes what has ended; its events have been read by now.
+void Engine::retire() {
+  for (auto& sequence : running_) {
+    if (!sequence->finished || !sequence->request.keep) continue;
+    sequence->sampler.reset();
+    sequence->request.stop_watch.reset();
+    sequence->request.token_mask.reset();
+    kept_.push_back(std::move(sequence));
+  }
+  std::erase_if(running_, [](const auto& sequence) { return !sequence || sequence->finished; });
+}
+
+}  // namespace hwtv::engine

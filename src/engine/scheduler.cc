@@ -1,0 +1,47 @@
+#include "engine/scheduler.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace hwtv::engine {
+
+void BatchPlan::clear() {
+  slices.clear();
+  n_tokens = 0;
+  n_outputs = 0;
+}
+
+Scheduler::Scheduler(StepLimits limits) : limits_(limits) {
+  CHECK(limits.n_tokens_max >= 1 && limits.n_seqs_max >= 1 && limits.n_outputs_max >= 1);
+}
+
+void Scheduler::plan(std::span<const Demand> demands, BatchPlan& plan) const {
+  plan.clear();
+  for (size_t i = 0; i < demands.size(); ++i)
+    if (demands[i].n_to_compute == 1) add_slice(demands, i, plan);
+  for (size_t i = 0; i < demands.size(); ++i)
+    if (demands[i].n_to_compute > 1) add_slice(demands, i, plan);
+}
+
+void Scheduler::add_slice(std::span<const Demand> demands, size_t index, BatchPlan& plan) const {
+  const Demand& demand = demands[index];
+  if (static_cast<int64_t>(plan.slices.size()) == limits_.n_seqs_max) return;
+  int64_t n_tokens = std::min(demand.n_to_compute, limits_.n_tokens_max - plan.n_tokens);
+  const int64_t output_room = limits_.n_outputs_max - plan.n_outputs;
+  int64_t n_outputs = 0;
+  if (demand.all_rows) {
+    n_tokens = std::min(n_tokens, output_room);
+    n_outputs = n_tokens;
+  } else if (n_tokens == demand.n_to_compute) {
+    // The token that completes the prompt needs a row; without room for it, it waits.
+    if (output_room > 0) n_outputs = 1;
+    else --n_tokens;
+  }
+  if (n_tokens <= 0) return;
+  plan.slices.push_back({static_cast<int32_t>(index), n_tokens, n_outputs});
+  plan.n_tokens += n_tokens;
+  plan.n_outputs += n_outputs;
+}
+
+}  // namespace hwtv::engine

@@ -1,0 +1,50 @@
+// Decides what the next step computes.  Pure: no device, no clock, no allocation of cache; simulated
+// in tests/sim with thousands of sequences.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hwtv::engine {
+
+// A running sequence as the scheduler sees it.
+struct Demand {
+  int64_t n_cached = 0;      // tokens in the cache
+  int64_t n_to_compute = 0;  // known tokens that are not; 1 is a decode, more is a prefill
+  bool all_rows = false;     // an output row for each token, not only for the last
+};
+
+struct SlicePlan {
+  int32_t sequence = 0;   // index into the demands
+  int64_t n_tokens = 0;
+  int64_t n_outputs = 0;  // the slice's last n_outputs tokens
+};
+
+struct BatchPlan {
+  std::vector<SlicePlan> slices;
+  int64_t n_tokens = 0;
+  int64_t n_outputs = 0;
+
+  void clear();
+};
+
+struct StepLimits {
+  int64_t n_tokens_max = 512;
+  int64_t n_seqs_max = 1;
+  int64_t n_outputs_max = 1;
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(StepLimits limits);
+
+  // Every decode first, so that no prompt delays a running answer; the room that is left goes to
+  // prefills in the order of arrival, the last one in part.  Fills `plan`, reusing its memory.
+  void plan(std::span<const Demand> demands, BatchPlan& plan) const;
+
+ private:
+  void add_slice(std::span<const Demand> demands, size_t index, BatchPlan& plan) const;
+  const StepLimits limits_;
+};
+
+}  // namespace hwtv::engine

@@ -1,0 +1,70 @@
+// One stream of tokens: what a request asks of the engine, and what the engine keeps of it.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/sampler.h"
+#include "engine/stop_watch.h"
+#include "engine/token_mask.h"
+#include "kv/block_table.h"
+
+namespace hwtv::engine {
+
+using SequenceId = int64_t;
+
+enum class FinishReason {
+  stop,       // an end-of-generation token or a StopWatch
+  length,     // n_tokens_max, or the context is full
+  cancelled,
+};
+std::string_view finish_reason_name(FinishReason reason);
+
+// Takes the output row of each prompt position, in order.  row (width) is valid during the call.
+using RowSink = std::function<void(int64_t position, std::span<const float> row)>;
+
+struct SequenceRequest {
+  std::vector<int32_t> prompt;  // at least one token
+  int64_t n_tokens_max = 0;     // of the answer; 0: only the prompt is computed
+  SamplingParams sampling;
+  std::vector<int32_t> end_tokens;        // each ends the answer and is no part of it
+  std::shared_ptr<StopWatch> stop_watch;  // may be null
+  std::shared_ptr<TokenMask> token_mask;  // may be null
+  int32_t n_logprobs = 0;                 // alternatives reported with each token
+  bool with_logprobs = false;
+  RowSink prompt_rows;  // empty: only the last row is computed
+  bool keep = false;    // after the end its cache stays for a later `continues`, until drop()
+  std::optional<SequenceId> continues;  // a kept sequence whose common prefix is not computed again
+};
+
+// One token of one sequence, or its end.  Valid until the next step() or add().
+struct TokenEvent {
+  SequenceId id = 0;
+  std::optional<int32_t> token = {};        // nullopt: the sequence ended without one more
+  std::optional<FinishReason> finish = {};  // set on the last event of a sequence
+  float logprob = 0;                        // when asked for
+  std::span<const TokenLogprob> top = {};   // n_logprobs of them
+};
+
+// The engine's own record of a sequence.
+struct Sequence {
+  SequenceId id = 0;
+  SequenceRequest request;
+  std::vector<int32_t> tokens;             // prompt and answer
+  int64_t n_prompt = 0;
+  int64_t n_cached = 0;                    // tokens whose keys and values are in the cache
+  int64_t n_reused = 0;                    // of the prompt, taken over from a kept sequence
+  std::vector<kv::BlockTable> tables;      // for each KvGroup
+  std::unique_ptr<Sampler> sampler;
+  std::vector<TokenLogprob> top_logprobs;  // (n_logprobs) scratch of the latest token
+  bool finished = false;
+
+  int64_t n_answer() const { return static_cast<int64_t>(tokens.size()) - n_prompt; }
+  int64_t n_to_compute() const { return static_cast<int64_t>(tokens.size()) - n_cached; }
+};
+
+}  // namespace hwtv::engine

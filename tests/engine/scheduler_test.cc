@@ -1,0 +1,66 @@
+#include "engine/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace hwtv::engine {
+namespace {
+
+TEST(Scheduler, DecodesGoFirstAndPrefillsShareTheRest) {
+  const Scheduler scheduler({.n_tokens_max = 16, .n_seqs_max = 4, .n_outputs_max = 4});
+  const Demand demands[] = {{0, 100, false}, {50, 1, false}, {0, 5, false}};
+  BatchPlan plan;
+  scheduler.plan(demands, plan);
+  ASSERT_EQ(plan.slices.size(), 2u);
+  EXPECT_EQ(plan.slices[0].sequence, 1);
+  EXPECT_EQ(plan.slices[0].n_outputs, 1);
+  EXPECT_EQ(plan.slices[1].sequence, 0);
+  EXPECT_EQ(plan.slices[1].n_tokens, 15);
+  EXPECT_EQ(plan.slices[1].n_outputs, 0);
+}
+
+TEST(Scheduler, AllRowsAreBoundByTheOutputRoom) {
+  const Scheduler scheduler({.n_tokens_max = 16, .n_seqs_max = 4, .n_outputs_max = 6});
+  const Demand demands[] = {{0, 100, true}};
+  BatchPlan plan;
+  scheduler.plan(demands, plan);
+  ASSERT_EQ(plan.slices.size(), 1u);
+  EXPECT_EQ(plan.slices[0].n_tokens, 6);
+  EXPECT_EQ(plan.slices[0].n_outputs, 6);
+}
+
+// Thousands of random mixes: limits hold after every plan, and whoever has work gets it in the end.
+TEST(Scheduler, RandomMixesKeepTheLimitsAndStarveNobody) {
+  std::mt19937 random(11);
+  BatchPlan plan;
+  for (int round = 0; round < 2000; ++round) {
+    const StepLimits limits{1 + static_cast<int64_t>(random() % 64),
+                            1 + static_cast<int64_t>(random() % 8),
+                            1 + static_cast<int64_t>(random() % 8)};
+    const Scheduler scheduler(limits);
+    std::vector<Demand> demands(1 + random() % static_cast<uint32_t>(limits.n_seqs_max));
+    for (Demand& demand : demands)
+      demand = {0, 1 + static_cast<int64_t>(random() % 200), random() % 4 == 0};
+    int64_t left = 0;
+    for (const Demand& demand : demands) left += demand.n_to_compute;
+    for (int step = 0; left > 0; ++step) {
+      ASSERT_LT(step, 3000) << "no progress";
+      scheduler.plan(demands, plan);
+      ASSERT_FALSE(plan.slices.empty());
+      ASSERT_LE(plan.n_tokens, limits.n_tokens_max);
+      ASSERT_LE(plan.n_outputs, limits.n_outputs_max);
+      ASSERT_LE(static_cast<int64_t>(plan.slices.size()), limits.n_seqs_max);
+      for (const SlicePlan& slice : plan.slices) {
+        Demand& demand = demands[static_cast<size_t>(slice.sequence)];
+        ASSERT_LE(slice.n_tokens, demand.n_to_compute);
+        demand.n_to_compute -= slice.n_tokens;
+        if (demand.n_to_compute == 0) ASSERT_GE(slice.n_outputs, 1);
+        left -= slice.n_tokens;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hwtv::engine
