@@ -1,5 +1,6 @@
-// Any bytes as a GGUF file: opened or refused with one full error, and what opens can be read whole.
-// A useful corpus: build/fuzz/src/gguf/gguf_bad_files FOLDER; -max_len=4096 reaches everything.
+// Any bytes as a GGUF file: opened or refused with one full error, and what opens can be read
+// whole. A useful corpus: build/fuzz/src/gguf/gguf_bad_files FOLDER; -max_len=4096 reaches
+// everything.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,11 +16,14 @@ int64_t sum_of_values(const gguf::Value& value) {
   int64_t sum = static_cast<int64_t>(value.description().size());
   if (const auto number = value.as_int()) sum ^= *number;
   if (value.as_float()) ++sum;
-  if (const auto text = value.as_string()) for (const char c : *text) sum ^= c;
-  if (const auto numbers = value.as_ints()) for (const int64_t n : *numbers) sum ^= n;
+  if (const auto text = value.as_string())
+    for (const char c : *text) sum ^= c;
+  if (const auto numbers = value.as_ints())
+    for (const int64_t n : *numbers) sum ^= n;
   if (const auto numbers = value.as_floats()) sum ^= static_cast<int64_t>(numbers->size());
   if (const auto texts = value.as_strings())
-    for (const std::string_view text : *texts) for (const char c : text) sum ^= c;
+    for (const std::string_view text : *texts)
+      for (const char c : text) sum ^= c;
   return sum;
 }
 

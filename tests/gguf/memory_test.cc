@@ -81,7 +81,7 @@ class Memory : public testing::Test {
     std::filesystem::resize_file(path, static_cast<uintmax_t>(n_bytes));
     const Cost cost = cost_of_opening(path);
     EXPECT_LT(cost.peak_bytes, kPeakBytesMax);
-    EXPECT_LT(cost.seconds, 2);
+    EXPECT_LT(cost.seconds, 10);  // a hang, not a speed
     return cost;
   }
   TemporaryFolder folder_;
@@ -111,9 +111,10 @@ TEST_F(Memory, AnEndlessHeaderIsRefused) {
   std::vector<std::pair<int64_t, std::string>> pieces = {{0, header(0, 16).take()}};
   int64_t offset = 24;
   for (int i = 0; i < 16; ++i) {
-    pieces.push_back(
-        {offset, Bytes().array(std::string(1, static_cast<char>('a' + i)), ValueType::STRING,
-                               kArrayElementsMax).take()});
+    pieces.push_back({offset, Bytes()
+                                  .array(std::string(1, static_cast<char>('a' + i)),
+                                         ValueType::STRING, kArrayElementsMax)
+                                  .take()});
     offset += static_cast<int64_t>(pieces.back().second.size()) + 8 * kArrayElementsMax;
   }
   const Cost cost = cost_of(pieces, int64_t{16} << 30);

@@ -102,10 +102,11 @@ TEST(Writer, TensorsReturnAlignedAndWhole) {
   for (const uint32_t alignment : {8u, 32u, 4096u}) {
     Writer writer(alignment);
     ASSERT_TRUE(writer.add_tensor("a", DType::F32, {3, 2}, bytes_of(a)));
-    ASSERT_TRUE(writer.add_tensor("b", DType::Q4_0, {32, 1, 2}, [&](const Writer::Sink& sink) -> Result<void> {
-      HWTV_TRY_VOID(sink(std::span(b).first(18)));  // one row at a time
-      return sink(std::span(b).last(18));
-    }));
+    ASSERT_TRUE(writer.add_tensor(
+        "b", DType::Q4_0, {32, 1, 2}, [&](const Writer::Sink& sink) -> Result<void> {
+          HWTV_TRY_VOID(sink(std::span(b).first(18)));  // one row at a time
+          return sink(std::span(b).last(18));
+        }));
     ASSERT_TRUE(writer.write(folder / "t.gguf"));
     const auto file = File::open(folder / "t.gguf");
     ASSERT_TRUE(file) << file.error().what;
@@ -163,7 +164,8 @@ TEST(Writer, RefusesWhatTheReaderWould) {
   const std::vector<float> data(64);
   const auto refused = [&](std::string_view name, DType dtype, std::vector<int64_t> shape) {
     const auto added = writer.add_tensor(name, dtype, std::move(shape), bytes_of(data));
-    return !added && added.error().code == ErrorCode::invalid_request && !added.error().advice.empty();
+    return !added && added.error().code == ErrorCode::invalid_request &&
+           !added.error().advice.empty();
   };
   EXPECT_FALSE(refused("a", DType::F32, {64}));
   EXPECT_TRUE(refused("a", DType::F32, {64}));
