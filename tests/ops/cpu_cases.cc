@@ -7,6 +7,7 @@
 #include "backends/cpu/isa.h"
 #include "base/thread_team.h"
 #include "hw/ledger.h"
+#include "tests/ops/backend_contract.h"
 #include "tests/ops/ref_backend_maker.h"
 #include "tests/ops/run_cases.h"
 
@@ -37,7 +38,9 @@ int main(int argc, char** argv) {
     std::printf("skipped: %s\n", kernels.error().what.c_str());
     return kernels.error().code == hwtv::ErrorCode::unsupported ? 77 : 1;
   }
-  hwtv::test::register_op_cases("cpu", hwtv::test::make_cpu(**kernels), hwtv::test::make_ref);
+  const auto make = hwtv::test::make_cpu(**kernels);
+  hwtv::test::register_op_cases("cpu", make, hwtv::test::make_ref);
+  hwtv::test::register_backend_contract("cpu", make);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
