@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import time
+import warnings
 
 try:
     import jinja2
@@ -29,6 +30,7 @@ sys.path.insert(0, str(HERE))
 import template_conversations  # noqa: E402
 import template_grammar  # noqa: E402
 
+warnings.simplefilter("ignore", SyntaxWarning)
 NOW = 1753920000  # 2025-07-31 00:00 UTC
 
 
