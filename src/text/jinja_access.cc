@@ -261,7 +261,7 @@ std::shared_ptr<Iterator> iterate(const Value& value, Runtime& runtime) {
       return std::make_shared<Generator>([value, at = size_t{0}](Runtime& now, Value& out) mutable {
         if (at == value.text().size()) return false;
         const size_t n = decode_utf8(value.text(), at).n_bytes;
-        out = now.string(std::string(value.text().substr(at, n)), value.str().markup);
+        out = now.string(std::string(value.text().substr(at, n)));
         at += n;
         return true;
       });

@@ -223,6 +223,7 @@ Value url_encode(Runtime& runtime, const Value& input, const Arguments& argument
 
 Value xml_attributes(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const std::vector<Value> bound = bind("xmlattr", arguments, {"autospace"}, 0);
+  if (input.is(Kind::undefined)) raise(input.undefined_message());
   if (!input.is(Kind::dict)) raise(fmt::format("'{}' has no items", object_name(input)));
   std::string out;
   for (const auto& [key, value] : input.dict().entries()) {

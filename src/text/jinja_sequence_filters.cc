@@ -93,7 +93,7 @@ std::shared_ptr<Iterator> reversed(Runtime& runtime, const Value& input) {
   if (input.is_sequence()) {
     if (input.is(Kind::tuple)) name = "reversed";
     values = input.items();
-  } else if (input.is(Kind::dict) || input.is(Kind::string)) {
+  } else if (input.is(Kind::dict) || input.is(Kind::string) || input.is(Kind::undefined)) {
     name = input.is(Kind::dict) ? "dict_reversekeyiterator" : "reversed";
     values = to_vector(input, runtime);
   } else if (input.is(Kind::object) && input.object().length(runtime).has_value()) {
@@ -117,7 +117,6 @@ std::shared_ptr<Iterator> reversed(Runtime& runtime, const Value& input) {
 Value last(Runtime& runtime, const Value& input, const Arguments& arguments) {
   bind("last", arguments, {}, 0);
   if (input.is_sequence() && !input.items().empty()) return input.items().back();
-  if (input.is(Kind::undefined)) raise("'Undefined' object is not reversible");
   const auto iterator = reversed(runtime, input);
   if (iterator == nullptr) raise(fmt::format("'{}' object is not reversible", type_name(input)));
   Value out;

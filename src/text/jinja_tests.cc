@@ -69,7 +69,8 @@ bool is_iterable(Runtime&, const Value& input, const Arguments& arguments) {
 bool is_sequence(Runtime&, const Value& input, const Arguments& arguments) {
   bind("sequence", arguments, {}, 0);
   if (input.is(Kind::object)) return input.object().has_items();
-  return input.is(Kind::string) || input.is_sequence() || input.is(Kind::dict);
+  return input.is(Kind::undefined) || input.is(Kind::string) || input.is_sequence() ||
+         input.is(Kind::dict);
 }
 
 bool is_callable(Runtime&, const Value& input, const Arguments& arguments) {
@@ -92,11 +93,13 @@ bool is_escaped(Runtime&, const Value& input, const Arguments& arguments) {
 
 bool is_filter(Runtime&, const Value& input, const Arguments& arguments) {
   bind("filter", arguments, {}, 0);
+  hash(input, nullptr);  // raises where a dict's key would
   return input.is(Kind::string) && find_filter(input.text()) != nullptr;
 }
 
 bool is_test(Runtime&, const Value& input, const Arguments& arguments) {
   bind("test", arguments, {}, 0);
+  hash(input, nullptr);
   return input.is(Kind::string) && find_test(input.text()) != nullptr;
 }
 

@@ -78,6 +78,8 @@ class Grammar:
                 text += "." + self.pick(ATTRIBUTES)
             elif kind < 0.65:
                 text += "[" + self.pick([self.number(), self.string(), "i", "-1", "0"]) + "]"
+            elif text[-1] in ")]" or not (text[0].isalpha() and "." not in text):
+                break  # jinja2 folds constants by rules of their own
             else:
                 bounds = [self.pick(["", "0", "1", "2", "-1", "-2", "5", "i"]) for _ in range(2)]
                 step = self.pick(["", "", ":", ":1", ":2", ":-1", ":-2"])
