@@ -18,9 +18,9 @@ namespace hwtv::hw {
 class DeviceContext {
  public:
   struct Options {
-    int n_threads = 0;         // 0: what the machine suggests (Device::n_threads)
-    int64_t budget_bytes = 0;  // 0: what is available now (Device::available_bytes)
-    std::string rates_folder;  // where measured rates are kept; empty: nowhere
+    int n_threads = 0;              // 0: what the machine suggests (Device::n_threads)
+    int64_t budget_bytes = 0;       // 0: what is available now (Device::available_bytes)
+    std::string rates_folder = {};  // where measured rates are kept; empty: nowhere
   };
 
   // The CPU of `machine`.  Requires: n_threads >= 0, budget_bytes >= 0.
@@ -35,9 +35,9 @@ class DeviceContext {
   int n_threads() const { return team_.n_threads(); }
   const std::string& thread_reason() const { return thread_reason_; }
 
-  // Read from the rates folder, or measured (under 2 s) on the first call.  Requires: nobody is
-  // running the team.
-  const Rates& rates();
+  // Read from the rates folder, or measured (under 2 s) on the first call; lives as long as this.
+  // Errors: out_of_memory.  Requires: nobody is running the team.
+  Result<const Rates*> rates();
   // What went wrong with keeping the rates, one line; empty when nothing did.  After rates().
   const std::string& rates_warning() const { return rates_warning_; }
 

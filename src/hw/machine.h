@@ -49,7 +49,8 @@ struct Machine {
   std::vector<Link> links;           // between different NUMA nodes
   std::vector<std::string> unknown;  // what was not observable here and why, one line each
 
-  const Device& cpu() const { return devices.front(); }
+  const Device& cpu() const& { return devices.front(); }
+  const Device& cpu() && = delete;  // it would outlive its machine
 };
 
 Machine machine_from(const probe::MachineFacts& facts);

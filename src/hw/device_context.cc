@@ -1,0 +1,79 @@
+#include "hw/device_context.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "base/folders.h"
+#include "hw/measure.h"
+#include "hw/rates_file.h"
+
+namespace hwtv::hw {
+namespace {
+
+constexpr int64_t kMostRatesBytes = int64_t{1} << 20;
+
+std::string reason_for(const Device& device, int n_threads_asked) {
+  if (n_threads_asked == 0) return device.thread_reason;
+  return fmt::format("as asked; the machine suggests {}: {}", device.n_threads,
+                     device.thread_reason);
+}
+
+std::string rates_path(const std::string& folder, const Machine& machine, int n_threads) {
+  return fmt::format("{}/rates-{}-{}.json", folder, machine.fingerprint, n_threads);
+}
+
+Result<void> keep_rates(const std::string& folder, const std::string& path,
+                        const std::string& document) {
+  HWTV_TRY_VOID(make_folders(folder));
+  return write_file_atomically(path, document);
+}
+
+}  // namespace
+
+DeviceContext::DeviceContext(Machine machine, Options options)
+    : machine_(std::move(machine)),
+      options_(std::move(options)),
+      thread_reason_(reason_for(machine_.cpu(), options_.n_threads)),
+      team_(options_.n_threads > 0 ? options_.n_threads : machine_.cpu().n_threads),
+      ledger_(machine_.cpu().name,
+              options_.budget_bytes > 0 ? options_.budget_bytes : machine_.cpu().available_bytes) {}
+
+std::unique_ptr<DeviceContext> DeviceContext::open_cpu(int n_threads) {
+  return std::make_unique<DeviceContext>(
+      this_machine(), Options{.n_threads = n_threads, .rates_folder = cache_folder()});
+}
+
+Result<const Rates*> DeviceContext::rates() {
+  std::lock_guard<std::mutex> lock(rates_mutex_);
+  if (rates_) return &*rates_;
+  const std::string path = rates_path(options_.rates_folder, machine_, n_threads());
+  if (!options_.rates_folder.empty()) {
+    const auto document = read_file(path, kMostRatesBytes);
+    auto kept = document
+                    ? parse_rates(*document, machine_.fingerprint, n_threads(), runnable_isas())
+                    : Result<Rates>(fail(document.error()));
+    if (kept) return &rates_.emplace(*std::move(kept));
+  }
+  HWTV_TRY(Rates measured, measure_rates(team_, machine_.cpu()));
+  rates_ = std::move(measured);
+  if (options_.rates_folder.empty()) return &*rates_;
+  const auto written = keep_rates(options_.rates_folder, path,
+                                  rates_document(*rates_, machine_.fingerprint));
+  if (!written)
+    rates_warning_ = fmt::format("the measured rates are not kept: {} ({})", written.error().what,
+                                 written.error().advice);
+  return &*rates_;
+}
+
+Result<ReadBandwidth> DeviceContext::measure_read(int64_t n_bytes) {
+  CHECK(n_bytes > 0);
+  HWTV_TRY(const Reservation held, ledger_.reserve(Use::staging, "bandwidth probe", n_bytes));
+  HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team_, n_bytes));
+  read.level = memory_level(machine_.cpu(), static_cast<double>(n_bytes));
+  return read;
+}
+
+}  // namespace hwtv::hw
