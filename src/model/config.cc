@@ -164,7 +164,9 @@ Result<ModelConfig> read_config(const gguf::File& file) {
   config.name = name.value_or("");
 
   const Metadata metadata(file, architecture);
-  HWTV_TRY(config.n_layers, metadata.count("block_count", {1, 1 << 16}));
+  // A layer has several tensors, so a count beyond the tensors is refused before it costs time.
+  const auto n_tensors = static_cast<int64_t>(file.tensors().size());
+  HWTV_TRY(config.n_layers, metadata.count("block_count", {1, n_tensors}));
   HWTV_TRY(config.model_dim, metadata.count("embedding_length"));
   HWTV_TRY(config.ffn_dim, metadata.count("feed_forward_length"));
   HWTV_TRY(config.context_tokens_max, metadata.count("context_length", {1, int64_t{1} << 40}));

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Makes tests/golden/cases/*.json: tiny models with the logits that they must give.
+
+Needs torch, transformers, sentencepiece, protobuf and numpy, and the peer's source tree:
+
+    python3 tests/golden/make_golden.py PEER_LLAMA_CPP_FOLDER [CASE ...]
+
+For each case a Hugging Face model of the given configuration is filled with generated weights, run in
+float64, saved, and converted to F32 by the peer's own convert_hf_to_gguf.py.  Committed are the
+metadata that the converter wrote, the names and shapes of the tensors, and the logits.  Not committed
+are the weights: both sides generate them (see Generator below and weights.h), and this script stops
+unless every tensor of the converted file has exactly the generated bits.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+N_PROMPT_TOKENS = 100  # crosses kv_block edges at 32, 64 and 96 and the original context of 32
+LOGIT_ROWS = [0, 1, 15, 31, 32, 33, 63, 64, 80, 99]
+VOCAB_SIZE = 83
+
+BASE = dict(vocab_size=VOCAB_SIZE, hidden_size=48, intermediate_size=88, num_hidden_layers=2,
+            num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=128,
+            rms_norm_eps=0.02, tie_word_embeddings=False,
+            rope_parameters=dict(rope_type="default", rope_theta=25000.0))
+
+
+def rope(rope_type, theta=20000.0, **rest):
+    return dict(rope_type=rope_type, rope_theta=theta, **rest)
+
+
+# Settings are far from every default, so that none can be ignored unseen.
+CASES = {
+    "mha_untied": dict(),
+    "gqa_tied": dict(num_attention_heads=6, num_key_value_heads=2, tie_word_embeddings=True),
+    "mqa_attention_bias": dict(num_key_value_heads=1, attention_bias=True),
+    "mlp_bias": dict(num_key_value_heads=2, mlp_bias=True, num_hidden_layers=3),
+    "head_dim_all_biases": dict(head_dim=20, num_key_value_heads=2, attention_bias=True,
+                                mlp_bias=True, tie_word_embeddings=True),
+    "rope_linear": dict(num_key_value_heads=2, rope_parameters=rope("linear", factor=4.0)),
+    # Depends on the current length beyond the trained context only, and GGUF has no word for it.
+    "rope_dynamic_within_context": dict(
+        num_key_value_heads=2, rope_parameters=rope("dynamic", factor=2.0)),
+    "rope_yarn": dict(num_key_value_heads=2, rope_parameters=rope(
+        "yarn", factor=4.0, original_max_position_embeddings=32)),
+    "rope_yarn_all_settings": dict(num_key_value_heads=2, head_dim=24, rope_parameters=rope(
+        "yarn", factor=3.0, original_max_position_embeddings=40, attention_factor=1.45,
+        beta_fast=3.0, beta_slow=0.25)),
+    "rope_llama3": dict(
+        num_key_value_heads=2, head_dim=16, tie_word_embeddings=True,
+        rope_parameters=rope("llama3", 500000.0, factor=8.0, low_freq_factor=1.0,
+                             high_freq_factor=4.0, original_max_position_embeddings=32)),
+    "rope_llama3_head_dim": dict(
+        num_key_value_heads=2, head_dim=24, attention_bias=True,
+        rope_parameters=rope("llama3", 10000.0, factor=4.0, low_freq_factor=1.0,
+                             high_freq_factor=2.0, original_max_position_embeddings=64)),
+}
+
+
+class Generator:
+    """splitmix64 [Steele et al. 2014], seeded with the FNV-1a hash of "case/tensor"; the upper 16
+    bits of each output make one value, exact in F32."""
+
+    def __init__(self, name):
+        seed = 0xCBF29CE484222325
+        for byte in name.encode():
+            seed = ((seed ^ byte) * 0x100000001B3) & (2**64 - 1)
+        self.seed = np.uint64(seed)
+
+    def bits(self, n):
+        with np.errstate(over="ignore"):
+            z = self.seed + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            return z ^ (z >> np.uint64(31))
+
+    def uniform(self, n):  # in [-1, 1), steps of 2^-15
+        return ((self.bits(n) >> np.uint64(48)).astype(np.float64) - 32768) / 32768
+
+
+def weight(case, name, shape):
+    """Values of a tensor by its name in the GGUF file; shape with the contiguous dimension last."""
+    uniform = Generator(f"{case}/{name}").uniform(int(np.prod(shape)))
+    if name.endswith("norm.weight"):
+        values = 1 + uniform * 0.25
+    elif name.endswith(".bias"):
+        values = uniform * 0.5
+    elif name == "token_embd.weight":
+        values = uniform
+    elif name.endswith(("attn_q.weight", "attn_k.weight")):
+        values = uniform * 0.5
+    else:
+        values = uniform * 0.25
+    return values.astype(np.float32).reshape(shape)
+
+
+def prompt(case):
+    return (Generator(f"{case}/prompt").bits(N_PROMPT_TOKENS) % np.uint64(VOCAB_SIZE)).tolist()
+
+
+PARTS = {
+    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+
+
+def gguf_name(hf_name):
+    name = hf_name.removeprefix("model.")
+    if name.startswith("layers."):
+        _, layer, rest = name.split(".", 2)
+        part, kind = rest.rsplit(".", 1)
+        return f"blk.{layer}.{PARTS[part]}.{kind}"
+    return {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight",
+            "lm_head.weight": "output.weight"}[name]
+
+
+def to_halves(values, n_heads):
+    """From GGUF's adjacent rotary pairs to Hugging Face's halves: undoes the converter's order."""
+    shape = values.shape
+    return values.reshape(n_heads, shape[0] // n_heads // 2, 2, -1).swapaxes(1, 2).reshape(shape)
+
+
+def build_model(case, config):
+    import torch
+    from transformers import LlamaForCausalLM
+    model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for hf_name, parameter in model.named_parameters():
+            name = gguf_name(hf_name)
+            values = weight(case, name, tuple(parameter.shape))
+            if ".attn_q." in name:
+                values = to_halves(values, config.num_attention_heads)
+            if ".attn_k." in name:
+                values = to_halves(values, config.num_key_value_heads)
+            parameter.copy_(torch.from_numpy(values))
+    return model.eval()
+
+
+def write_tokenizer(folder):
+    """The least that the converter accepts; it pads the list to the vocabulary's size."""
+    from sentencepiece import sentencepiece_model_pb2 as spm
+    proto = spm.ModelProto()
+    Piece = spm.ModelProto.SentencePiece
+    for piece, kind in [("<unk>", Piece.UNKNOWN), ("<s>", Piece.CONTROL), ("</s>", Piece.CONTROL)]:
+        proto.pieces.add(piece=piece, score=0.0, type=kind)
+    for i, letter in enumerate("▁abcdefghijklmnopqrstuvwxyz"):
+        proto.pieces.add(piece=letter, score=-float(i), type=Piece.NORMAL)
+    proto.trainer_spec.model_type = spm.TrainerSpec.BPE
+    proto.trainer_spec.vocab_size = len(proto.pieces)
+    (folder / "tokenizer.model").write_bytes(proto.SerializeToString())
+
+
+TYPE_NAMES = ["u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64",
+              "f64"]
+
+
+def metadata_of(reader):
+    entries = []
+    for field in reader.fields.values():
+        if field.name.startswith("GGUF."):
+            continue
+        kind = TYPE_NAMES[field.types[0]]
+        entry = dict(key=field.name, type=kind)
+        if kind == "array":  # all are the tokenizer's
+            entry.update(element_type=TYPE_NAMES[field.types[-1]], n_elements=len(field.data))
+        else:
+            value = field.contents()
+            entry["value"] = value
+        entries.append(entry)
+    return entries
+
+
+def convert(peer, folder, case):
+    out = folder / "model.gguf"
+    subprocess.run([sys.executable, peer / "convert_hf_to_gguf.py", folder, "--outfile", out,
+                    "--outtype", "f32", "--model-name", case], check=True, capture_output=True)
+    sys.path.insert(0, str(peer / "gguf-py"))
+    from gguf import GGUFReader
+    return GGUFReader(out)
+
+
+def tensors_of(reader, case):
+    tensors = []
+    for tensor in reader.tensors:
+        values = np.array(tensor.data)
+        assert values.dtype == np.float32, tensor.name
+        entry = dict(name=tensor.name, shape=[int(n) for n in tensor.shape])
+        if tensor.name == "rope_freqs.weight":  # the converter computed it
+            entry["values"] = [float(v) for v in values]
+        else:
+            expected = weight(case, tensor.name, values.shape)
+            assert values.tobytes() == expected.tobytes(), f"{tensor.name} came out changed"
+        tensors.append(entry)
+    return tensors
+
+
+def logits_of(model, tokens):
+    import torch
+    with torch.no_grad():
+        return model.double()(torch.tensor([tokens])).logits[0].numpy()
+
+
+def write_case(path, description):
+    """One line for each entry, tensor and row of logits."""
+    def lines(entries, text):
+        return "[\n" + ",\n".join(text(entry) for entry in entries) + "\n]"
+
+    parts = []
+    for key, value in description.items():
+        if key == "logits":
+            text = lines(value, row_text)
+        elif key in ("metadata", "tensors"):
+            text = lines(value, json.dumps)
+        else:
+            text = json.dumps(value)
+        parts.append(f'"{key}": {text}')
+    path.write_text("{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def row_text(row):
+    return "[" + ", ".join(f"{value:.8g}" for value in row) + "]"
+
+
+def make_case(peer, case):
+    import transformers
+    config = transformers.LlamaConfig(**{**BASE, **CASES[case]})
+    model = build_model(case, config)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        model.save_pretrained(folder)
+        write_tokenizer(folder)
+        reader = convert(peer, folder, case)
+        description = dict(
+            case=case, made_with=f"transformers {transformers.__version__}, float64",
+            n_prompt_tokens=N_PROMPT_TOKENS, vocab_size=VOCAB_SIZE, logit_rows=LOGIT_ROWS,
+            metadata=metadata_of(reader), tensors=tensors_of(reader, case))
+    description["logits"] = logits_of(model, prompt(case))[LOGIT_ROWS]
+    path = pathlib.Path(__file__).parent / "cases" / f"{case}.json"
+    path.parent.mkdir(exist_ok=True)
+    write_case(path, description)
+    print(f"{case}: {len(description['tensors'])} tensors, {path.stat().st_size} bytes")
+
+
+def main():
+    peer = pathlib.Path(sys.argv[1])
+    for case in sys.argv[2:] or CASES:
+        make_case(peer, case)
+
+
+if __name__ == "__main__":
+    main()
