@@ -175,6 +175,18 @@ TEST_F(EngineTest, PromptRowsComeOnceEachInOrder) {
   }
 }
 
+TEST_F(EngineTest, PromptRowsMayBeginLate) {
+  auto engine = make({.context_tokens_max = 400, .n_tokens_max = 16, .n_outputs_max = 5});
+  SequenceRequest wanted = request(6, 50, 0);
+  std::vector<int64_t> positions;
+  wanted.prompt_rows_from = 30;
+  wanted.prompt_rows = [&](int64_t position, std::span<const float>) { positions.push_back(position); };
+  ASSERT_TRUE(engine->add(wanted));
+  run(*engine);
+  ASSERT_EQ(positions.size(), 20u);
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(positions[i], static_cast<int64_t>(30 + i));
+}
+
 TEST_F(EngineTest, CancellingGivesTheBlocksBack) {
   auto engine = make({.n_seqs_max = 2, .context_tokens_max = 400, .n_tokens_max = 64});
   const SequenceId first = *engine->add(request(1, 200, 50));
