@@ -30,6 +30,7 @@ test: packages-test model peer-source all ## everything quick and deterministic
 	@ctest --preset all --parallel $$(nproc) --timeout 600
 
 install: build ## copy program, man page and completions to $(DESTDIR)$(PREFIX)
+	@$(LOCKED) cmake --build --preset release --target shop
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 peer: packages-test peer-source ## build the peer's own tools (llama.cpp), which some checks compare with

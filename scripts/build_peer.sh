@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the peer's tools for this very machine, into the cache: about 12 minutes on 2 cores, nothing
-# to do where they are built already.
+# Builds the peer's tools for this very machine, into the cache: about 12 minutes on 2 cores, and
+# nothing to do where they are built already.
 set -euo pipefail
 . "$(dirname "$0")/cache.sh"
 

@@ -14,7 +14,11 @@ std::string xdg(const char* variable, const char* below_home) {
 
 }  // namespace
 
-std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
+std::string cache_folder() {
+  const char* set = std::getenv("HWTV_CACHE");
+  return set && *set ? set : xdg("XDG_CACHE_HOME", ".cache");
+}
+
 std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
 
 }  // namespace hwtv

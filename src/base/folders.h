@@ -4,7 +4,9 @@
 
 namespace hwtv {
 
-std::string cache_folder();  // $XDG_CACHE_HOME/hwtv or ~/.cache/hwtv: models, the machine's rates
-std::string state_folder();  // $XDG_STATE_HOME/hwtv or ~/.local/state/hwtv: the journal
+// Models and the machine's rates: $HWTV_CACHE, else $XDG_CACHE_HOME/hwtv, else ~/.cache/hwtv.
+std::string cache_folder();
+// The journal: $XDG_STATE_HOME/hwtv, else ~/.local/state/hwtv.
+std::string state_folder();
 
 }  // namespace hwtv

@@ -30,9 +30,14 @@ class ThreadTeam {
   }
 
   // Splits [0, n) into chunks of `grain`; members take the next free chunk until none is left, so a
-  // member whose core is taken away does not stall the rest.  work(begin, end, member).
+  // member whose core is taken away does not stall the rest; a single chunk wakes nobody.
+  // work(begin, end, member).
   template <typename Work>
   void for_each_chunk(int64_t n, int64_t grain, const Work& work) {
+    if (n <= grain) {
+      if (n > 0) work(int64_t{0}, n, 0);
+      return;
+    }
     std::atomic<int64_t> next{0};
     run([&](int member) {
       for (;;) {

@@ -60,8 +60,8 @@ Result<const Rates*> DeviceContext::rates() {
   HWTV_TRY(Rates measured, measure_rates(team_, machine_.cpu()));
   rates_ = std::move(measured);
   if (options_.rates_folder.empty()) return &*rates_;
-  const auto written = keep_rates(options_.rates_folder, path,
-                                  rates_document(*rates_, machine_.fingerprint));
+  const auto written =
+      keep_rates(options_.rates_folder, path, rates_document(*rates_, machine_.fingerprint));
   if (!written)
     rates_warning_ = fmt::format("the measured rates are not kept: {} ({})", written.error().what,
                                  written.error().advice);

@@ -1,5 +1,5 @@
-// One device as the engines share it: its thread team, its ledger, its measured rates.  Created by app
-// (or a test) once per device; every engine on that device is given the same one.
+// One device as the engines share it: its thread team, its ledger, its measured rates.  Created by
+// app (or a test) once per device; every engine on that device is given the same one.
 #pragma once
 #include <cstdint>
 #include <memory>

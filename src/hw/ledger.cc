@@ -17,13 +17,20 @@ std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(
 
 std::string_view use_name(Use use) {
   switch (use) {
-    case Use::weights: return "weights";
-    case Use::packed_weights: return "packed_weights";
-    case Use::kv: return "kv";
-    case Use::activations: return "activations";
-    case Use::staging: return "staging";
-    case Use::caches: return "caches";
-    case Use::runtime: return "runtime";
+    case Use::weights:
+      return "weights";
+    case Use::packed_weights:
+      return "packed_weights";
+    case Use::kv:
+      return "kv";
+    case Use::activations:
+      return "activations";
+    case Use::staging:
+      return "staging";
+    case Use::caches:
+      return "caches";
+    case Use::runtime:
+      return "runtime";
   }
   CHECK(false);
 }
@@ -127,9 +134,8 @@ std::vector<Ledger::Holding> Ledger::holdings() const {
     std::lock_guard<std::mutex> lock(mutex_);
     for (const Entry& entry : entries_) holdings.push_back(entry.holding);
   }
-  std::stable_sort(holdings.begin(), holdings.end(), [](const Holding& a, const Holding& b) {
-    return a.size_bytes > b.size_bytes;
-  });
+  std::stable_sort(holdings.begin(), holdings.end(),
+                   [](const Holding& a, const Holding& b) { return a.size_bytes > b.size_bytes; });
   return holdings;
 }
 

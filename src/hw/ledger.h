@@ -1,5 +1,6 @@
-// Who holds which bytes of one device.  Every long-lived byte is reserved here by use and name before
-// it exists; predicted, reserved and OS-observed bytes stand side by side.  Any thread may call it.
+// Who holds which bytes of one device.  Every long-lived byte is reserved here by use and name
+// before it exists; predicted, reserved and OS-observed bytes stand side by side.  Any thread may
+// call it.
 #pragma once
 #include <array>
 #include <cstdint>

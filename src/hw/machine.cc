@@ -47,15 +47,15 @@ void set_available(const probe::MachineFacts& facts, Device& device) {
     take(*facts.memory.total_bytes, "all memory: what is available could not be read");
   }
   for (const probe::MemoryLevel& level : facts.cgroups.memory)
-    take(level.available_bytes(),
-         fmt::format("{}, limited to {}", level.name,
-                     format_bytes(static_cast<double>(level.max_bytes))));
+    take(level.available_bytes(), fmt::format("{}, limited to {}", level.name,
+                                              format_bytes(static_cast<double>(level.max_bytes))));
   if (device.memory_limit.empty())
     take(std::numeric_limits<int64_t>::max() / 2, "nothing that could be read");
 }
 
 std::string cores_text(const probe::CpuFacts& cpu) {
-  std::string text = fmt::format("{} physical core{}", cpu.cores.size(), cpu.cores.size() > 1 ? "s" : "");
+  std::string text =
+      fmt::format("{} physical core{}", cpu.cores.size(), cpu.cores.size() > 1 ? "s" : "");
   std::string kinds;
   for (const probe::CoreKind& kind : cpu.kinds) {
     const auto n = std::count_if(cpu.cores.begin(), cpu.cores.end(), [&](const auto& core) {
@@ -109,7 +109,8 @@ std::vector<std::string> unknown_facts(const probe::MachineFacts& facts) {
   note(facts.energy);
   if (facts.energy && !facts.energy->empty()) note(facts.energy->front().microjoules);
   note(facts.vendor);
-  for (const probe::Unobserved& reason : facts.cgroups.unobserved) lines.push_back(describe(reason));
+  for (const probe::Unobserved& reason : facts.cgroups.unobserved)
+    lines.push_back(describe(reason));
   return lines;
 }
 
@@ -160,9 +161,9 @@ Machine this_machine() { return machine_from(probe::read_machine(probe::Root()))
 
 std::string fingerprint_of(const probe::MachineFacts& facts) {
   const Device device = cpu_device(facts);
-  std::string text = fmt::format("{}\n{}\n{}\n{}\n{:.3f}\n{}\n", device.model,
-                                 facts.cpu.microcode.value_or(""), device.n_cpus, device.n_cores,
-                                 device.quota_cpus, coarse(device.memory_bytes));
+  std::string text =
+      fmt::format("{}\n{}\n{}\n{}\n{:.3f}\n{}\n", device.model, facts.cpu.microcode.value_or(""),
+                  device.n_cpus, device.n_cores, device.quota_cpus, coarse(device.memory_bytes));
   for (const CacheLevel& cache : device.caches)
     text += fmt::format("{} {} {}\n", cache.name, cache.total_bytes, cache.n_instances);
   for (const std::string& flag : device.isa_flags) text += flag + " ";
@@ -171,7 +172,8 @@ std::string fingerprint_of(const probe::MachineFacts& facts) {
 }
 
 // A cyclic read wants the whole buffer to stay in the cache.  It does up to about half of a large
-// shared one (others use it too, and its replacement is not exact); far above the size nothing does.
+// shared one (others use it too, and its replacement is not exact); far above the size nothing
+// does.
 std::string memory_level(const Device& device, double n_bytes) {
   std::string last;
   double last_bytes = 0;

@@ -1,4 +1,5 @@
-// The machine in numbers, derived once from probe's facts.  What was not observable keeps its reason.
+// The machine in numbers, derived once from probe's facts.  What was not observable keeps its
+// reason.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,26 +12,26 @@ struct MachineFacts;
 namespace hwtv::hw {
 
 struct CacheLevel {
-  std::string name;               // "L1d", "L2", "L3"
+  std::string name;  // "L1d", "L2", "L3"
   int64_t instance_bytes = 0;
-  int64_t total_bytes = 0;        // over the instances that the usable CPUs touch
+  int64_t total_bytes = 0;  // over the instances that the usable CPUs touch
   int n_instances = 0;
-  int n_cpus_sharing = 0;         // CPUs per instance, usable or not
+  int n_cpus_sharing = 0;  // CPUs per instance, usable or not
 };
 
 // One place that computes and holds bytes.  The CPU with its memory is "cpu:0".
 struct Device {
   std::string name;
   std::string model;
-  int n_cpus = 0;                 // usable here: online and allowed
-  int n_cores = 0;                // physical, behind those CPUs
-  double quota_cpus = 0;          // the tightest cgroup CPU quota; 0: none
-  int64_t memory_bytes = 0;       // all of it
-  int64_t available_bytes = 0;    // what could be allocated when probed
-  std::string memory_limit;       // which level binds available_bytes, one line
-  int n_threads = 0;              // how many the engine should use
-  std::string thread_reason;      // why, one line
-  std::vector<CacheLevel> caches;  // data caches, smallest first; empty when not observable
+  int n_cpus = 0;                      // usable here: online and allowed
+  int n_cores = 0;                     // physical, behind those CPUs
+  double quota_cpus = 0;               // the tightest cgroup CPU quota; 0: none
+  int64_t memory_bytes = 0;            // all of it
+  int64_t available_bytes = 0;         // what could be allocated when probed
+  std::string memory_limit;            // which level binds available_bytes, one line
+  int n_threads = 0;                   // how many the engine should use
+  std::string thread_reason;           // why, one line
+  std::vector<CacheLevel> caches;      // data caches, smallest first; empty when not observable
   std::vector<std::string> isa_flags;  // as the kernel names them
 };
 
@@ -58,8 +59,9 @@ Machine machine_from(const probe::MachineFacts& facts);
 // Reads this machine: machine_from(probe::read_machine(Root("/"))).
 Machine this_machine();
 
-// Stable over reboots and over what else runs: a hash of CPU model, flags, physical and usable cores,
-// quota, caches, total memory (to 1/16) and the kernel's release.  What changes it changes the rates.
+// Stable over reboots and over what else runs: a hash of CPU model, flags, physical and usable
+// cores, quota, caches, total memory (to 1/16) and the kernel's release.  What changes it changes
+// the rates.
 std::string fingerprint_of(const probe::MachineFacts& facts);
 
 // Where a cyclic read of `n_bytes` comes from, by size alone: "L2", "L3", "L3+DRAM", "DRAM";

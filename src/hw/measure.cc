@@ -23,7 +23,8 @@ std::vector<const PeakKernels*> runnable_kernels() {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
   if (avx512 && __builtin_cpu_supports("avx512vnni")) kernels.push_back(&kPeakAvx512Vnni);
   if (avx512) kernels.push_back(&kPeakAvx512);
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels.push_back(&kPeakAvx2);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    kernels.push_back(&kPeakAvx2);
 #endif
   kernels.push_back(&kPeakScalar);
   return kernels;
@@ -50,7 +51,8 @@ class HugePages {
     ::madvise(at, static_cast<size_t>(mapped), MADV_HUGEPAGE);  // small pages work too, slower
     return HugePages(static_cast<char*>(at), mapped);
   }
-  HugePages(HugePages&& other) noexcept : at_(std::exchange(other.at_, nullptr)), mapped_(other.mapped_) {}
+  HugePages(HugePages&& other) noexcept
+      : at_(std::exchange(other.at_, nullptr)), mapped_(other.mapped_) {}
   HugePages& operator=(HugePages&&) = delete;
   ~HugePages() {
     if (at_) ::munmap(at_, static_cast<size_t>(mapped_));

@@ -15,9 +15,10 @@ namespace hwtv::hw {
 // The instruction sets this machine can run, best first: "avx512vnni", "avx512", "avx2", "scalar".
 std::vector<std::string> runnable_isas();
 
-// Reads a buffer of exactly n_bytes again and again, each thread its own slice, which it also touched
-// first; huge pages are asked for.  At least 3 timed passes, then until `at_least_s` have gone by.
-// `level` is left empty.  Errors: out_of_memory.  Requires: n_bytes > 0, and so much memory is free.
+// Reads a buffer of exactly n_bytes again and again, each thread its own slice, which it also
+// touched first; huge pages are asked for.  At least 3 timed passes, then until `at_least_s` have
+// gone by. `level` is left empty.  Errors: out_of_memory.  Requires: n_bytes > 0, and so much
+// memory is free.
 Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes,
                                              double at_least_s = 0.2);
 

@@ -18,8 +18,8 @@ uint64_t read(const void* data, size_t n_bytes) {
       _mm_prefetch(at + kAheadBytes + line, _MM_HINT_T0);
 #pragma GCC unroll 8
     for (size_t i = 0; i < kBlockBytes / 32; ++i)
-      sum[i % 4] = _mm256_add_epi64(
-          sum[i % 4], _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at) + i));
+      sum[i % 4] = _mm256_add_epi64(sum[i % 4],
+                                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at) + i));
   }
   const __m256i all =
       _mm256_add_epi64(_mm256_add_epi64(sum[0], sum[1]), _mm256_add_epi64(sum[2], sum[3]));
@@ -58,8 +58,8 @@ int32_t dot_int8(int64_t n_rounds) {
     asm volatile("" : "+x"(a[0]), "+x"(a[1]), "+x"(a[2]), "+x"(a[3]), "+x"(b[0]), "+x"(b[1]));
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i)
-      sum[i] = _mm256_add_epi32(
-          sum[i], _mm256_madd_epi16(_mm256_maddubs_epi16(a[i % 4], b[i / 4]), ones));
+      sum[i] = _mm256_add_epi32(sum[i],
+                                _mm256_madd_epi16(_mm256_maddubs_epi16(a[i % 4], b[i / 4]), ones));
   }
   __m256i all = _mm256_setzero_si256();
   for (const __m256i& part : sum) all = _mm256_add_epi32(all, part);
@@ -68,7 +68,7 @@ int32_t dot_int8(int64_t n_rounds) {
 
 }  // namespace
 
-const PeakKernels kPeakAvx2 = {"avx2",   read, multiply_add, dot_int8, kAccumulators * 8 * 2,
+const PeakKernels kPeakAvx2 = {"avx2",    read, multiply_add, dot_int8, kAccumulators * 8 * 2,
                                8 * 32 * 2};
 
 }  // namespace hwtv::hw

@@ -23,15 +23,15 @@ int32_t dot_int8(int64_t n_rounds) {
                    "+v"(b[2]));
 #pragma GCC unroll 12
     for (int i = 0; i < 12; ++i)
-      sum[i] = _mm512_add_epi32(
-          sum[i], _mm512_madd_epi16(_mm512_maddubs_epi16(a[i % 4], b[i / 4]), ones));
+      sum[i] = _mm512_add_epi32(sum[i],
+                                _mm512_madd_epi16(_mm512_maddubs_epi16(a[i % 4], b[i / 4]), ones));
   }
   return first_of_sum(sum);
 }
 
 }  // namespace
 
-const PeakKernels kPeakAvx512 = {"avx512", read, multiply_add, dot_int8, kAccumulators * 16 * 2,
+const PeakKernels kPeakAvx512 = {"avx512",   read, multiply_add, dot_int8, kAccumulators * 16 * 2,
                                  12 * 64 * 2};
 
 }  // namespace hwtv::hw

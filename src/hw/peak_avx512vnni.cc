@@ -1,5 +1,5 @@
-// 512-bit loops with the VNNI dot product.  Compiled with -mavx512f -mavx512bw -mavx512vnni: includes
-// nothing that emits shared inline code.
+// 512-bit loops with the VNNI dot product.  Compiled with -mavx512f -mavx512bw -mavx512vnni:
+// includes nothing that emits shared inline code.
 #include <immintrin.h>
 
 #include "hw/peak_avx512_inl.h"
@@ -23,7 +23,7 @@ int32_t dot_int8(int64_t n_rounds) {
 
 }  // namespace
 
-const PeakKernels kPeakAvx512Vnni = {
-    "avx512vnni", read, multiply_add, dot_int8, kAccumulators * 16 * 2, 12 * 64 * 2};
+const PeakKernels kPeakAvx512Vnni = {"avx512vnni",           read,       multiply_add, dot_int8,
+                                     kAccumulators * 16 * 2, 12 * 64 * 2};
 
 }  // namespace hwtv::hw

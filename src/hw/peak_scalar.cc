@@ -65,7 +65,7 @@ int32_t dot_int8(int64_t n_rounds) {
 
 }  // namespace
 
-const PeakKernels kPeakScalar = {"scalar",     read, multiply_add, dot_int8,
-                                 kAccumulators * 4 * 2, kDotBytes * 2};
+const PeakKernels kPeakScalar = {"scalar",     read, multiply_add, dot_int8, kAccumulators * 4 * 2,
+                                 kDotBytes * 2};
 
 }  // namespace hwtv::hw

@@ -1,5 +1,6 @@
 // What a device was measured to do with a given thread team: read bandwidth by buffer size, peak
-// operation rates by instruction set.  Measured by measure_rates (measure.h), owned by DeviceContext.
+// operation rates by instruction set.  Measured by measure_rates (measure.h), owned by
+// DeviceContext.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,7 +21,7 @@ struct ReadBandwidth {
 };
 
 struct IsaPeak {
-  std::string isa;  // "scalar", "avx2", "avx512", "avx512vnni"
+  std::string isa;            // "scalar", "avx2", "avx512", "avx512vnni"
   double flops_per_s = 0;     // float32; a multiply-add counts two
   double int8_ops_per_s = 0;  // the best 8-bit dot product of that instruction set
 };
@@ -28,7 +29,7 @@ struct IsaPeak {
 struct Rates {
   int n_threads = 0;
   std::vector<ReadBandwidth> read;  // ascending by buffer_bytes, never empty once measured
-  std::vector<IsaPeak> isas;        // those this machine runs, best first, never empty once measured
+  std::vector<IsaPeak> isas;  // those this machine runs, best first, never empty once measured
   double measured_in_s = 0;
 
   // Between the measured sizes the time per byte is interpolated over the logarithm of the size.

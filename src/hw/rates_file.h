@@ -11,8 +11,8 @@ namespace hwtv::hw {
 
 std::string rates_document(const Rates& rates, const std::string& fingerprint);
 
-// Errors: corrupt_file, for anything that rates_document has not written for this very machine, number
-// of threads and list of instruction sets (best first).  The text is taken as hostile.
+// Errors: corrupt_file, for anything that rates_document has not written for this very machine,
+// number of threads and list of instruction sets (best first).  The text is taken as hostile.
 Result<Rates> parse_rates(std::string_view document, const std::string& fingerprint, int n_threads,
                           const std::vector<std::string>& isas);
 

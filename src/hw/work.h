@@ -1,5 +1,5 @@
-// Work: what an op or a step moves and computes, from shapes and types alone.  `ops` derives it, `plan`
-// predicts seconds with it, `observe` holds the measured seconds against it.
+// Work: what an op or a step moves and computes, from shapes and types alone.  `ops` derives it,
+// `plan` predicts seconds with it, `observe` holds the measured seconds against it.
 #pragma once
 #include <algorithm>
 

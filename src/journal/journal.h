@@ -1,6 +1,6 @@
 // Every measured run in one SQLite file, with the machine's fingerprint and our version, its size
-// capped.  Opened by app and serve; several processes may use one file at once.  Nothing here may end
-// a run: the caller prints an Error as one warning and goes on.
+// capped.  Opened by app and serve; several processes may use one file at once.  Nothing here may
+// end a run: the caller prints an Error as one warning and goes on.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -27,8 +27,8 @@ class Journal {
   static constexpr int64_t kDefaultCapBytes = int64_t{64} << 20;
 
   // Creates the folder and the file when missing.  A file that is no journal, or a broken one, is
-  // moved aside and a new one begun: see notice().  Errors: io; unsupported, when a later version of
-  // this program has written it.  Requires: cap_bytes >= 256 KiB.
+  // moved aside and a new one begun: see notice().  Errors: io; unsupported, when a later version
+  // of this program has written it.  Requires: cap_bytes >= 256 KiB.
   static Result<Journal> open(const std::string& path, int64_t cap_bytes = kDefaultCapBytes);
   // The journal of this user: state_folder()/journal.sqlite.
   static Result<Journal> open_default();

@@ -1,5 +1,5 @@
-// Keeps the latest steps and op spans of one engine in rings allocated once: recording never allocates
-// and never fails.  One thread records; any thread may read.
+// Keeps the latest steps and op spans of one engine in rings allocated once: recording never
+// allocates and never fails.  One thread records; any thread may read.
 #pragma once
 #include <cstdint>
 #include <mutex>

@@ -8,13 +8,13 @@
 namespace hwtv::observe {
 
 struct StepRecord {
-  int64_t index = 0;    // 0 for the engine's first step
-  double start_s = 0;   // of the engine's clock
+  int64_t index = 0;   // 0 for the engine's first step
+  double start_s = 0;  // of the engine's clock
   double seconds = 0;
   int n_prefill_tokens = 0;
   int n_decode_tokens = 0;
   int n_seqs = 0;
-  hw::Work work;
+  hw::Work work = {};
 
   int n_tokens() const { return n_prefill_tokens + n_decode_tokens; }
 };
@@ -26,7 +26,7 @@ struct OpSpan {
   const char* kernel = "";  // "q4_1_x16.avx512vnni"
   double start_s = 0;
   double seconds = 0;
-  hw::Work work;
+  hw::Work work = {};
 };
 
 }  // namespace hwtv::observe

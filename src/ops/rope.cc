@@ -31,8 +31,10 @@ std::vector<float> rope_frequencies(const RopeConfig& rope, std::span<const floa
   }
   std::vector<float> frequencies(static_cast<size_t>(n_pairs));
   for (int64_t pair = 0; pair < n_pairs; ++pair) {
-    double own = std::pow(rope.theta, -2.0 * static_cast<double>(pair) /
-                                          static_cast<double>(rope.n_rotated));
+    // Rounded to F32 where transformers rounds: models are trained with those frequencies, and at
+    // position 100,000 the rounding alone turns a pair by hundredths of a radian.
+    const float exponent = static_cast<float>(2 * pair) / static_cast<float>(rope.n_rotated);
+    double own = 1.0f / static_cast<float>(std::pow(rope.theta, static_cast<double>(exponent)));
     if (!factors.empty()) own /= static_cast<double>(factors[static_cast<size_t>(pair)]);
     const double scaled = own * rope.frequency_scale;
     // 1 for pairs that turn often (kept as they are), 0 for slow ones (interpolated).

@@ -79,12 +79,12 @@ void read_memory_level(const Root& root, const std::string& name, const std::str
   const auto max =
       read_limit(root, folder + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes"), facts);
   if (!max || *max < 0 || *max >= kNoLimitBytes) return;
-  const auto current =
-      root.number(folder + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+  const auto current = root.number(folder + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
   if (!current) facts.unobserved.push_back(current.error());
   const auto stat = root.text(folder + "/memory.stat");
   const auto inactive =
-      stat ? parse_flat_field(*stat, is_v2 ? "inactive_file" : "total_inactive_file") : std::nullopt;
+      stat ? parse_flat_field(*stat, is_v2 ? "inactive_file" : "total_inactive_file")
+           : std::nullopt;
   if (!inactive)
     facts.unobserved.push_back(stat ? Unobserved{Why::unparsable, folder + "/memory.stat"}
                                     : stat.error());

@@ -21,8 +21,7 @@ Observed<std::string> read_model(const std::string& cpuinfo) {
   if (auto name = parse_cpuinfo_field(cpuinfo, "model name")) return *std::move(name);
   const auto implementer = parse_cpuinfo_field(cpuinfo, "CPU implementer");
   const auto part = parse_cpuinfo_field(cpuinfo, "CPU part");
-  if (implementer && part)
-    return fmt::format("ARM implementer {} part {}", *implementer, *part);
+  if (implementer && part) return fmt::format("ARM implementer {} part {}", *implementer, *part);
   return unobserved(Why::unparsable, "/proc/cpuinfo (no model)");
 }
 
@@ -55,7 +54,8 @@ std::vector<std::vector<int>> group_by_core(const Root& root, const std::vector<
     if (known) continue;
     const std::string topology = fmt::format("/sys/devices/system/cpu/cpu{}/topology", cpu);
     auto siblings = root.cpu_list(topology + "/core_cpus_list");
-    if (!siblings) siblings = root.cpu_list(topology + "/thread_siblings_list");  // before Linux 5.2
+    if (!siblings)
+      siblings = root.cpu_list(topology + "/thread_siblings_list");  // before Linux 5.2
     std::vector<int> core = siblings ? intersection(*siblings, cpus) : std::vector<int>{cpu};
     if (!std::binary_search(core.begin(), core.end(), cpu)) core = {cpu};
     cores.push_back(std::move(core));
@@ -131,8 +131,8 @@ Observed<std::vector<CacheFacts>> read_caches(const Root& root, const std::vecto
     }
   }
   if (caches.empty())
-    return unobserved(Why::absent,
-                      fmt::format("/sys/devices/system/cpu/cpu{}/cache", cpus.empty() ? 0 : cpus[0]));
+    return unobserved(Why::absent, fmt::format("/sys/devices/system/cpu/cpu{}/cache",
+                                               cpus.empty() ? 0 : cpus[0]));
   std::sort(caches.begin(), caches.end(),
             [&](const CacheFacts& a, const CacheFacts& b) { return key(a) < key(b); });
   return caches;
@@ -150,10 +150,10 @@ Observed<std::vector<NumaNode>> read_numa_nodes(const Root& root) {
     if (const auto text = root.text(own + "/meminfo")) {
       const std::string prefix = fmt::format("Node {} ", number);
       const size_t at = text->find(prefix + "MemTotal:");
-      const auto bytes = at == std::string::npos
-                             ? std::nullopt
-                             : parse_kib_field(std::string_view(*text).substr(at + prefix.size()),
-                                               "MemTotal");
+      const auto bytes =
+          at == std::string::npos
+              ? std::nullopt
+              : parse_kib_field(std::string_view(*text).substr(at + prefix.size()), "MemTotal");
       if (bytes) node.memory_bytes = *bytes;
     }
     for (const std::string& word : parse_words(root.line(own + "/distance").value_or("")))

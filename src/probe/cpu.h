@@ -9,25 +9,27 @@
 namespace hwtv::probe {
 
 struct CoreKind {
-  std::string name;  // "cpu_core", "cpu_atom": the kernel's names for the parts of a hybrid processor
+  std::string
+      name;  // "cpu_core", "cpu_atom": the kernel's names for the parts of a hybrid processor
   std::vector<int> cpus;
 };
 
 struct CpuFacts {
-  Observed<std::string> model;       // "Intel(R) Xeon(R) Processor"
+  Observed<std::string> model;  // "Intel(R) Xeon(R) Processor"
   Observed<std::string> microcode;
-  std::vector<std::string> flags;    // instruction sets and features, the kernel's names; may be empty
+  std::vector<std::string>
+      flags;  // instruction sets and features, the kernel's names; may be empty
   Observed<std::vector<int>> online;
-  Observed<std::vector<int>> allowed;  // this process's affinity
-  std::vector<int> usable;             // online and allowed; never empty
+  Observed<std::vector<int>> allowed;   // this process's affinity
+  std::vector<int> usable;              // online and allowed; never empty
   std::vector<std::vector<int>> cores;  // the usable CPUs by physical core; never empty
   std::vector<CoreKind> kinds;          // empty unless hybrid
 };
 CpuFacts read_cpus(const Root& root);
 
 struct CacheFacts {
-  int level = 0;                 // 1, 2, 3
-  std::string type;              // "Data", "Instruction", "Unified"
+  int level = 0;     // 1, 2, 3
+  std::string type;  // "Data", "Instruction", "Unified"
   int64_t size_bytes = 0;
   std::vector<int> shared_cpus;  // all that share it, usable or not
 };

@@ -11,8 +11,8 @@
 namespace hwtv::probe {
 
 struct EnergyZone {
-  std::string name;                // "package-0", "dram"
-  Observed<int64_t> microjoules;   // counts up and wraps at max_microjoules
+  std::string name;               // "package-0", "dram"
+  Observed<int64_t> microjoules;  // counts up and wraps at max_microjoules
   Observed<int64_t> max_microjoules;
 };
 
@@ -26,7 +26,7 @@ struct MachineFacts {
   Observed<std::string> kernel;              // "6.1.0-18-amd64"
   Observed<std::string> vendor;              // of the system, as the firmware says (DMI)
   Observed<std::string> product;
-  Observed<std::string> hypervisor;          // "none", "xen", or "unnamed"
+  Observed<std::string> hypervisor;  // "none", "xen", or "unnamed"
 };
 
 MachineFacts read_machine(const Root& root);

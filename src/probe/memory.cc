@@ -14,7 +14,8 @@ Observed<int64_t> field_of(const Observed<std::string>& text, const char* path, 
   return unobserved(Why::unparsable, std::string(path) + " (" + key + ")");
 }
 
-// The eighth number of the line "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...", in ticks.
+// The eighth number of the line "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...", in
+// ticks.
 Observed<double> read_stolen(const Root& root) {
   const std::string path = "/proc/stat";
   const auto line = root.line(path);

@@ -23,17 +23,17 @@ struct ProcessMemory {
 };
 ProcessMemory read_process_memory(const Root& root);
 
-// How much of the mapping that holds [begin, begin + n_bytes) is resident.  Neighbouring mappings of
-// one file at adjacent offsets count as one.  Costs the kernel a walk over the page tables of the
-// whole process: once per run, not per step.
+// How much of the mapping that holds [begin, begin + n_bytes) is resident.  Neighbouring mappings
+// of one file at adjacent offsets count as one.  Costs the kernel a walk over the page tables of
+// the whole process: once per run, not per step.
 Observed<int64_t> read_resident_bytes(const Root& root, const void* begin, int64_t n_bytes);
 
 // What was taken away from this process or had to be fetched; only differences mean something.
 struct Disturbance {
   int64_t n_minor_faults = 0;
-  int64_t n_major_faults = 0;       // each waited for a disk
-  int64_t n_preemptions = 0;        // involuntary context switches
-  Observed<double> stolen_s;        // CPU seconds that a hypervisor gave to others, over all CPUs
+  int64_t n_major_faults = 0;  // each waited for a disk
+  int64_t n_preemptions = 0;   // involuntary context switches
+  Observed<double> stolen_s;   // CPU seconds that a hypervisor gave to others, over all CPUs
 };
 Disturbance read_disturbance(const Root& root);
 

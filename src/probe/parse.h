@@ -12,12 +12,13 @@ namespace hwtv::probe {
 inline constexpr int kMaxCpus = 1 << 16;  // CPU numbers above are taken as nonsense
 
 std::string_view trimmed(std::string_view text);
-// Cuts `rest` after its first `separator` and gives what stood before; all of it when there is none.
+// Cuts `rest` after its first `separator` and gives what stood before; all of it when there is
+// none.
 std::string_view take_until(std::string_view& rest, char separator);
 
-std::optional<int64_t> parse_int(std::string_view text);           // "-1"; the whole text
+std::optional<int64_t> parse_int(std::string_view text);                // "-1"; the whole text
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);  // "0-3,8"; "" is no CPU
-std::optional<int64_t> parse_size(std::string_view text);          // "48K" -> 49152 bytes
+std::optional<int64_t> parse_size(std::string_view text);               // "48K" -> 49152 bytes
 
 // "Key:   123 kB" lines of meminfo, status and smaps -> bytes.
 std::optional<int64_t> parse_kib_field(std::string_view text, std::string_view key);
@@ -39,9 +40,9 @@ std::vector<CgroupPath> parse_cgroup_paths(std::string_view text);
 
 // A line of /proc/self/mountinfo, as far as cgroups need it.
 struct Mount {
-  std::string root;    // the folder of that file system which is mounted
-  std::string folder;  // where
-  std::string type;    // "cgroup", "cgroup2"
+  std::string root;                  // the folder of that file system which is mounted
+  std::string folder;                // where
+  std::string type;                  // "cgroup", "cgroup2"
   std::vector<std::string> options;  // of the file system: "rw", "memory"
 };
 std::vector<Mount> parse_mounts(std::string_view text);

@@ -27,9 +27,12 @@ std::string excerpt(std::string_view text) { return std::string(text.substr(0, 4
 
 std::string describe(const Unobserved& reason) {
   switch (reason.why) {
-    case Why::absent: return reason.what + " is not present here";
-    case Why::denied: return reason.what + " may not be read by this user";
-    case Why::unparsable: return reason.what + " is not in a known form";
+    case Why::absent:
+      return reason.what + " is not present here";
+    case Why::denied:
+      return reason.what + " may not be read by this user";
+    case Why::unparsable:
+      return reason.what + " is not in a known form";
   }
   return reason.what;
 }

@@ -1,5 +1,5 @@
-// The folder below which the machine is read: "/" for this machine, a fixture in tests.  Every reader
-// of probe/ takes one.
+// The folder below which the machine is read: "/" for this machine, a fixture in tests.  Every
+// reader of probe/ takes one.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,9 +14,9 @@ class Root {
   explicit Root(std::string folder = "/");
 
   // `path` begins with '/' and is taken below the root.
-  Observed<std::string> text(const std::string& path) const;     // the whole file, at most 64 MiB
-  Observed<std::string> line(const std::string& path) const;     // its first line, spaces trimmed
-  Observed<int64_t> number(const std::string& path) const;       // its first line as a decimal number
+  Observed<std::string> text(const std::string& path) const;  // the whole file, at most 64 MiB
+  Observed<std::string> line(const std::string& path) const;  // its first line, spaces trimmed
+  Observed<int64_t> number(const std::string& path) const;    // its first line as a decimal number
   Observed<std::vector<int>> cpu_list(const std::string& path) const;  // "0-3,8"
   bool has(const std::string& path) const;
 

@@ -8,7 +8,7 @@ Needs torch, transformers, sentencepiece, protobuf and numpy, and the peer's sou
 For each case a Hugging Face model of the given configuration is filled with generated weights, run in
 float64, saved, and converted to F32 by the peer's own convert_hf_to_gguf.py.  Committed are the
 metadata that the converter wrote, the names and shapes of the tensors, and the logits.  Not committed
-are the weights: both sides generate them (see Generator below and weights.h), and this script stops
+are the weights: both sides generate them (see Generator below and generator.h), and this script stops
 unless every tensor of the converted file has exactly the generated bits.
 """
 import json
@@ -45,18 +45,21 @@ CASES = {
     # Depends on the current length beyond the trained context only, and GGUF has no word for it.
     "rope_dynamic_within_context": dict(
         num_key_value_heads=2, rope_parameters=rope("dynamic", factor=2.0)),
-    "rope_yarn": dict(num_key_value_heads=2, rope_parameters=rope(
-        "yarn", factor=4.0, original_max_position_embeddings=32)),
-    "rope_yarn_all_settings": dict(num_key_value_heads=2, head_dim=24, rope_parameters=rope(
-        "yarn", factor=3.0, original_max_position_embeddings=40, attention_factor=1.45,
-        beta_fast=3.0, beta_slow=0.25)),
+    # YaRN rounds its corrections to whole pairs: wide heads, so that every setting moves one.
+    "rope_yarn": dict(num_attention_heads=2, num_key_value_heads=1, head_dim=64,
+                      rope_parameters=rope("yarn", factor=4.0,
+                                           original_max_position_embeddings=32)),
+    "rope_yarn_all_settings": dict(
+        num_attention_heads=2, num_key_value_heads=2, head_dim=64, tie_word_embeddings=True,
+        rope_parameters=rope("yarn", factor=3.0, original_max_position_embeddings=40,
+                             attention_factor=1.45, beta_fast=3.0, beta_slow=0.25)),
     "rope_llama3": dict(
         num_key_value_heads=2, head_dim=16, tie_word_embeddings=True,
         rope_parameters=rope("llama3", 500000.0, factor=8.0, low_freq_factor=1.0,
                              high_freq_factor=4.0, original_max_position_embeddings=32)),
     "rope_llama3_head_dim": dict(
         num_key_value_heads=2, head_dim=24, attention_bias=True,
-        rope_parameters=rope("llama3", 10000.0, factor=4.0, low_freq_factor=1.0,
+        rope_parameters=rope("llama3", 12000.0, factor=4.0, low_freq_factor=1.0,
                              high_freq_factor=2.0, original_max_position_embeddings=64)),
 }
 

@@ -48,7 +48,8 @@ TEST_F(RatesFolder, RatesAreMeasuredOnceAndKept) {
     first_s = (*rates)->measured_in_s;
   }
   DeviceContext again(small_machine(), {.n_threads = 2, .rates_folder = folder});
-  EXPECT_EQ((*again.rates())->measured_in_s, first_s);  // not measured: a clock never repeats itself
+  EXPECT_EQ((*again.rates())->measured_in_s,
+            first_s);  // not measured: a clock never repeats itself
 }
 
 TEST_F(RatesFolder, ACorruptFileIsMeasuredAnew) {
@@ -111,7 +112,7 @@ TEST(Measure, BetterInstructionSetsComputeFaster) {
   for (const IsaPeak& peak : rates->isas) {
     EXPECT_GT(peak.flops_per_s, 1e7) << peak.isa;
     EXPECT_GT(peak.int8_ops_per_s, 1e7) << peak.isa;
-    EXPECT_LT(peak.flops_per_s, 1e12) << peak.isa;     // one core: nothing was optimized away
+    EXPECT_LT(peak.flops_per_s, 1e12) << peak.isa;  // one core: nothing was optimized away
     EXPECT_LT(peak.int8_ops_per_s, 1e13) << peak.isa;
   }
   if (rates->isas.size() > 1) {

@@ -6,8 +6,9 @@
 #include "base/check.h"
 #include "hw/rates_file.h"
 
+namespace hwtv::hw {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace hwtv::hw;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto rates = parse_rates(text, "0123456789abcdef", 2, {"avx2", "scalar"});
   if (!rates) return 0;
@@ -17,3 +18,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace hwtv::hw

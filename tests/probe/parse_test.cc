@@ -13,7 +13,8 @@ TEST(Parse, CpuLists) {
   EXPECT_EQ(parse_cpu_list("0-3,8\n"), (Cpus{0, 1, 2, 3, 8}));
   EXPECT_EQ(parse_cpu_list("5"), (Cpus{5}));
   EXPECT_EQ(parse_cpu_list("\n"), Cpus{});
-  for (const char* bad : {"3-1", "a", "0-", "-1", "1,1", "2,1", "0-4294967295", "0--3", "0,,1", "1 2"})
+  for (const char* bad :
+       {"3-1", "a", "0-", "-1", "1,1", "2,1", "0-4294967295", "0--3", "0,,1", "1 2"})
     EXPECT_FALSE(parse_cpu_list(bad)) << bad;
 }
 
@@ -54,7 +55,8 @@ TEST(Parse, CgroupPathsMayHoldColons) {
 }
 
 TEST(Parse, MountsUndoEscapes) {
-  const auto mounts = parse_mounts("35 24 0:30 /r /a\\040b rw shared:9 - cgroup cgroup rw,memory\nx\n");
+  const auto mounts =
+      parse_mounts("35 24 0:30 /r /a\\040b rw shared:9 - cgroup cgroup rw,memory\nx\n");
   ASSERT_EQ(mounts.size(), 1u);
   EXPECT_EQ(mounts[0].folder, "/a b");
   EXPECT_EQ(mounts[0].root, "/r");

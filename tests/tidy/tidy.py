@@ -136,7 +136,9 @@ def check_includes(tree, layers):
         for match in INCLUDE.finditer(text):
             target, line = match[1], line_of(text, match.start())
             there = folder_of(target, layers)
-            if f"src/{target}" not in tree.texts and target not in tree.texts:
+            if not any(way in tree.texts for way in (f"src/{target}", target)) and not any(
+                    f"/{target}" in text for file, text in tree.texts.items()
+                    if file.endswith("CMakeLists.txt")):  # where one is made by the build
                 tree.report(name, line, f'"{target}" is no file below src/; write folder/file.h')
             elif in_src and there is None:
                 tree.report(name, line, f"src/ may not include {target}")
@@ -150,14 +152,26 @@ CALL = re.compile(r"add_layer\(([\w/]+)([^)]*)\)")
 def check_cmake_deps(tree, layers):
     """What a folder links is what it may include."""
     for name, text in tree.texts.items():
-        if not re.fullmatch(r"src/.+/CMakeLists\.txt", name):
-            continue
-        for call in CALL.finditer(text):
+        here = folder_of(name[4:], layers) if name.startswith("src/") else None
+        for call in CALL.finditer(text) if here else []:
             deps = re.search(r"\bDEPS\b([^A-Z]*)", call[2])
             for dep in deps[1].split() if deps else []:
-                if dep not in layers.get(call[1], []):
+                if dep not in layers[here]:
                     tree.report(name, line_of(text, call.start()),
-                                f"{call[1]} may not link {dep} (src/layers.txt)")
+                                f"{here} may not link {dep} (src/layers.txt)")
+
+
+def check_documented_layers(tree, layers):
+    """docs/ARCHITECTURE.md tells the same as src/layers.txt about every folder that exists."""
+    page = "docs/ARCHITECTURE.md"
+    told = {}
+    for row in re.finditer(r"^\| ([\w/*, ]+) \| ([^|]*?)(?: — [^|]*)? \|$", tree.texts[page], re.M):
+        for folder in row[1].split(", "):
+            told[folder] = (set(row[2].split()) - {"—"}, line_of(tree.texts[page], row.start()))
+    for folder, allowed in layers.items():
+        words, line = told.get(folder) or told.get(re.sub(r"/.*", "/*", folder)) or (None, 1)
+        if words != set(allowed) and words != {"all"}:
+            tree.report(page, line, f"tells otherwise than src/layers.txt about {folder}")
 
 
 # --- sizes ------------------------------------------------------------------------------------
@@ -278,6 +292,7 @@ def main():
     check_acyclic(tree, layers)
     check_includes(tree, layers)
     check_cmake_deps(tree, layers)
+    check_documented_layers(tree, layers)
     check_sizes(tree)
     check_words(tree)
     check_listed(tree)

@@ -22,7 +22,8 @@ class TidyTest(unittest.TestCase):
         cls.tree.mkdir()
         for name in ["src", "tests", "scripts", "cmake", "docs", ".ci"]:
             if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, cls.tree / name)
+                shutil.copytree(ROOT / name, cls.tree / name,
+                                ignore=shutil.ignore_patterns("fixtures", "cases", "__pycache__"))
         for name in ["CMakeLists.txt", "CMakePresets.json", "Makefile"]:
             shutil.copy(ROOT / name, cls.tree / name)
         cls.before = set(cls.tidy()[1])
@@ -89,11 +90,18 @@ class TidyTest(unittest.TestCase):
     def test_cycle_of_layers(self):
         text = (self.tree / "src/layers.txt").read_text()
         self.plant("src/layers.txt", text.replace("\nbase:", "\nbase: hw"), append=False)
+        page = (self.tree / "docs/ARCHITECTURE.md").read_text()
+        self.plant("docs/ARCHITECTURE.md", page.replace("| base | — |", "| base | hw |"), append=False)
         self.expect("a cycle: ")
 
     def test_layer_that_is_no_folder(self):
         self.plant("src/layers.txt", "planted: nowhere\n")
+        self.plant("docs/ARCHITECTURE.md", "\n| planted | nowhere |\n")
         self.expect("planted may include nowhere: no folder")
+
+    def test_undocumented_layer(self):
+        self.plant("src/layers.txt", "planted: base\n")
+        self.expect("tells otherwise than src/layers.txt about planted")
 
     def test_folder_without_a_layer(self):
         self.plant("src/planted/thing.h", HEADER)

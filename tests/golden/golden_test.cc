@@ -1,0 +1,206 @@
+// Logits of tiny models against Hugging Face transformers in float64, and the proof that no metadata
+// key is read past: each is changed and removed in turn, and the logits must then differ.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "backends/ref/ref_backend.h"
+#include "tests/gguf/temporary_folder.h"
+#include "tests/golden/forward.h"
+#include "tests/golden/golden_case.h"
+
+namespace hwtv::golden {
+namespace {
+
+constexpr double kTolerance = 2e-5;  // of the range of the logits
+constexpr int64_t kBudgetBytes = int64_t{1} << 30;
+
+class Golden : public testing::TestWithParam<std::string> {
+ protected:
+  Golden() : case_(GoldenCase::read(GetParam())) {}
+
+  // The case as a file, opened and run; an error where the file is refused.
+  Result<Logits> run(const GoldenCase& variant, const ForwardOptions& options = {}) {
+    const std::string path = folder_ / "model.gguf";
+    variant.write_gguf(path);
+    HWTV_TRY(const model::Model model, model::Model::open(path));
+    ref::RefBackend backend(team_, ledger_);
+    return forward(backend, model, variant.prompt, variant.logit_rows, options);
+  }
+
+  // The largest difference from the case's logits, as a share of their range; infinite where the
+  // logits have another shape.
+  double error_of(const Logits& logits) const {
+    double low = INFINITY, high = -INFINITY, worst = 0;
+    if (logits.size() != case_.logits.size()) return INFINITY;
+    for (size_t row = 0; row < logits.size(); ++row) {
+      if (logits[row].size() != case_.logits[row].size()) return INFINITY;
+      for (size_t i = 0; i < logits[row].size(); ++i) {
+        const double expected = case_.logits[row][i];
+        low = std::min(low, expected);
+        high = std::max(high, expected);
+        worst = std::max(worst, std::abs(static_cast<double>(logits[row][i]) - expected));
+      }
+    }
+    return worst / (high - low);
+  }
+
+  GoldenCase case_;
+  gguf::TemporaryFolder folder_;
+  ThreadTeam team_{1};
+  hw::Ledger ledger_{"test", kBudgetBytes};
+};
+
+TEST_P(Golden, RefGivesTheLogitsOfTransformers) {
+  const Result<Logits> logits = run(case_);
+  ASSERT_TRUE(logits) << logits.error().what;
+  const double error = error_of(*logits);
+  RecordProperty("error", fmt::format("{:.2e}", error));
+  EXPECT_LE(error, kTolerance);
+}
+
+TEST_P(Golden, ChunksChangeNoBit) {
+  const Result<Logits> whole = run(case_);
+  ASSERT_TRUE(whole);
+  for (const int64_t chunk_tokens : {1, 7, 64}) {
+    const Result<Logits> chunked = run(case_, {.chunk_tokens = chunk_tokens});
+    ASSERT_TRUE(chunked);
+    EXPECT_EQ(*whole, *chunked) << chunk_tokens;
+  }
+}
+
+// One way to change an entry; nullopt: the entry is removed.
+struct Mutation {
+  std::string name;
+  std::optional<decltype(MetadataEntry::value)> value;
+};
+
+std::vector<Mutation> mutations_of(const MetadataEntry& entry) {
+  std::vector<Mutation> mutations = {{"removed", std::nullopt}};
+  const auto add = [&](std::string name, auto value) { mutations.push_back({name, value}); };
+  if (const auto* count = std::get_if<uint32_t>(&entry.value)) {
+    add("doubled", *count * 2);
+    add("halved", *count / 2);
+  } else if (const auto* number = std::get_if<float>(&entry.value)) {
+    add("doubled", *number * 2);
+    add("halved", *number / 2);
+  } else if (const auto* flag = std::get_if<bool>(&entry.value)) {
+    add("negated", !*flag);
+  } else if (std::holds_alternative<std::string>(entry.value)) {
+    add("changed", std::string("none"));
+  } else if (const auto* strings = std::get_if<StringArray>(&entry.value)) {
+    add("longer", StringArray{strings->n_elements + 1});
+  } else if (const auto* floats = std::get_if<FloatArray>(&entry.value)) {
+    add("longer", FloatArray{floats->n_elements + 1});
+  } else if (const auto* ints = std::get_if<IntArray>(&entry.value)) {
+    add("longer", IntArray{ints->n_elements + 1});
+  }
+  return mutations;
+}
+
+// Keys that leave every logit as it is, and why.
+struct Inert {
+  std::string_view key_prefix;
+  std::string_view mutations;  // names; "" stands for all
+  std::string_view reason;
+};
+
+constexpr Inert kInert[] = {
+    {"general.type", "", "says that the file is a model, which its tensors do"},
+    {"general.name", "", "a name"},
+    {"general.size_label", "", "part of a name"},
+    {"general.file_type", "", "each tensor has its own type"},
+    {"general.quantization_version", "", "one version exists"},
+    {"tokenizer.ggml.tokens", "removed", "ids go in; the embedding's rows are counted instead"},
+    {"tokenizer.ggml.model", "", "ids go in, not text"},
+    {"tokenizer.ggml.pre", "", "ids go in, not text"},
+    {"tokenizer.ggml.scores", "", "ids go in, not text"},
+    {"tokenizer.ggml.token_type", "", "ids go in, not text"},
+    {"tokenizer.ggml.bos_token_id", "", "ids go in, not text"},
+    {"tokenizer.ggml.eos_token_id", "", "ids go in, not text"},
+    {"llama.context_length", "doubled halved", "a limit; YaRN files name the original context"},
+    {"llama.vocab_size", "removed", "the embedding's rows are counted instead"},
+};
+
+// The value that an absent key stands for; removing a key that holds it changes nothing.
+std::optional<decltype(MetadataEntry::value)> default_of(const GoldenCase& golden_case,
+                                                         std::string_view key) {
+  const auto count = [&](std::string_view wanted) {
+    for (const MetadataEntry& entry : golden_case.metadata)
+      if (entry.key == wanted) return std::get<uint32_t>(entry.value);
+    ADD_FAILURE() << wanted;
+    return 1u;
+  };
+  if (key == "llama.attention.head_count_kv") return count("llama.attention.head_count");
+  if (key == "llama.attention.key_length" || key == "llama.attention.value_length")
+    return count("llama.embedding_length") / count("llama.attention.head_count");
+  if (key == "llama.rope.dimension_count") return count("llama.attention.key_length");
+  if (key == "llama.rope.scaling.type") return "linear";
+  return std::nullopt;
+}
+
+bool is_inert(const GoldenCase& golden_case, const MetadataEntry& entry,
+              const Mutation& mutation) {
+  if (!mutation.value) {
+    const auto standing = default_of(golden_case, entry.key);
+    const auto* number = std::get_if<uint32_t>(&entry.value);
+    const auto* text = std::get_if<std::string>(&entry.value);
+    if (standing && number && *number == std::get<uint32_t>(*standing)) return true;
+    if (standing && text && *text == std::get<std::string>(*standing)) return true;
+  }
+  for (const Inert& inert : kInert)
+    if (entry.key.starts_with(inert.key_prefix) &&
+        (inert.mutations.empty() || inert.mutations.find(mutation.name) != std::string_view::npos))
+      return true;
+  return false;
+}
+
+TEST_P(Golden, NoKeyIsReadPast) {
+  const Result<Logits> unchanged = run(case_);
+  ASSERT_TRUE(unchanged);
+  for (size_t i = 0; i < case_.metadata.size(); ++i) {
+    const MetadataEntry& entry = case_.metadata[i];
+    for (const Mutation& mutation : mutations_of(entry)) {
+      SCOPED_TRACE(fmt::format("{} {}", entry.key, mutation.name));
+      GoldenCase variant = case_;
+      if (mutation.value) variant.metadata[i].value = *mutation.value;
+      else variant.metadata.erase(variant.metadata.begin() + static_cast<std::ptrdiff_t>(i));
+      const Result<Logits> logits = run(variant);
+      if (is_inert(case_, entry, mutation)) {
+        ASSERT_TRUE(logits) << logits.error().what;
+        EXPECT_EQ(*logits, *unchanged) << "listed as inert, and is not";
+      } else {
+        EXPECT_TRUE(!logits || error_of(*logits) > kTolerance)
+            << "changes nothing; error " << error_of(*logits);
+      }
+    }
+  }
+}
+
+TEST_P(Golden, NoTensorIsReadPast) {
+  for (size_t i = 0; i < case_.tensors.size(); ++i) {
+    SCOPED_TRACE(case_.tensors[i].name);
+    GoldenCase removed = case_;
+    removed.tensors.erase(removed.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+    const Result<Logits> without = run(removed);
+    EXPECT_TRUE(!without || error_of(*without) > kTolerance);
+
+    GoldenCase changed = case_;
+    for (float& value : changed.tensors[i].values) value *= 1.5f;
+    const Result<Logits> with_change = run(changed);
+    ASSERT_TRUE(with_change) << with_change.error().what;
+    EXPECT_GT(error_of(*with_change), kTolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Llama, Golden,
+                         testing::ValuesIn(GoldenCase::list("tests/golden/cases")),
+                         [](const auto& tested) {
+                           return GoldenCase::read(tested.param).name;
+                         });
+
+}  // namespace
+}  // namespace hwtv::golden

@@ -1,0 +1,322 @@
+#include "tests/ops/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/ops/tolerance.h"
+
+namespace hwtv::test {
+namespace {
+
+using Cases = std::vector<NamedCase>;
+
+// The types that a weight can have.
+std::vector<DType> weight_dtypes() {
+  size_t n;
+  const DTypeInfo* table = dtype_table(&n);
+  std::vector<DType> dtypes;
+  for (size_t i = 0; i < n; ++i)
+    if (table[i].dtype != DType::I32) dtypes.push_back(table[i].dtype);
+  return dtypes;
+}
+
+// One quant_block, a few, and a width of a real model; plain types also get odd ones.
+std::vector<int64_t> widths_of(DType dtype) {
+  switch (dtype_info(dtype).block_elements) {
+    case 1: return {1, 33, 576};
+    case 32: return {32, 96, 576};
+    default: return {256, 768};
+  }
+}
+
+std::vector<CaseStep> one_sequence(int64_t n_tokens) { return {{{0, n_tokens}}}; }
+
+OpCase mat_mul(DType dtype, int64_t n_in, int64_t n_out, int64_t rows, bool bias) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(n_in * 1000 + n_out * 10 + rows));
+  const ops::ValueId x = b.input(n_in);
+  const ops::WeightId w = b.weight(dtype, n_out, n_in, ops::WeightRole::matrix);
+  const ops::WeightId bias_id =
+      bias ? b.weight(DType::F32, 1, n_out, ops::WeightRole::bias) : ops::kNoWeight;
+  const ops::ValueId out = b.value(n_out);
+  b.op(ops::MatMul{x, w, bias_id, out});
+  return b.finish(out, tolerance(dtype, n_in));
+}
+
+// The last matrix of a model: over the rows whose output is asked for, its weight tied to Embed.
+OpCase tied_output(DType dtype) {
+  CaseBuilder b(one_sequence(17), 7);
+  const ops::WeightId w =
+      b.weight(dtype, b.n_tokens() + 30, 256, ops::WeightRole::tied_embedding);
+  const ops::ValueId x = b.value(256);
+  b.op(ops::Embed{w, x});
+  const ops::ValueId selected = b.select(x);
+  const ops::ValueId logits = b.value(b.n_tokens() + 30, ops::Rows::n_outputs);
+  b.op(ops::MatMul{selected, w, ops::kNoWeight, logits});
+  b.output(logits);
+  OpCase made = b.finish(tolerance(dtype, 256));
+  made.output_stride = 4;
+  return made;
+}
+
+void add_mat_mul(Cases& cases) {
+  for (const DType dtype : weight_dtypes()) {
+    for (const int64_t width : widths_of(dtype))
+      for (const int64_t rows : {1, 2, 3, 5, 16, 17, 64})
+        cases.push_back({fmt::format("MatMul/{}/width_{}/rows_{}", dtype_name(dtype), width, rows),
+                         [=] { return mat_mul(dtype, width, 37, rows, rows % 2 == 1); }});
+    for (const int64_t n_out : {1, 8, 64, 300})
+      cases.push_back({fmt::format("MatMul/{}/n_out_{}", dtype_name(dtype), n_out),
+                       [=] { return mat_mul(dtype, 256, n_out, 3, n_out == 8); }});
+    cases.push_back({fmt::format("MatMul/{}/tied_output", dtype_name(dtype)),
+                     [=] { return tied_output(dtype); }});
+  }
+}
+
+OpCase embed(DType dtype, int64_t width) {
+  CaseBuilder b(one_sequence(19), 11);
+  const ops::WeightId w = b.weight(dtype, b.n_tokens(), width, ops::WeightRole::embedding);
+  const ops::ValueId out = b.value(width);
+  b.op(ops::Embed{w, out});
+  return b.finish(out, 0);
+}
+
+void add_embed(Cases& cases) {
+  for (const DType dtype : weight_dtypes())
+    for (const int64_t width : widths_of(dtype))
+      cases.push_back({fmt::format("Embed/{}/width_{}", dtype_name(dtype), width),
+                       [=] { return embed(dtype, width); }});
+}
+
+OpCase rms_norm(int64_t width, int64_t group, int64_t rows, float spread, float eps) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width + rows));
+  const ops::ValueId x = b.input(width, spread);
+  const ops::WeightId w = b.weight(DType::F32, 1, group, ops::WeightRole::norm);
+  const ops::ValueId out = b.value(width);
+  b.op(ops::RmsNorm{x, w, eps, out});
+  return b.finish(out, tolerance(DType::F32, group));
+}
+
+void add_rms_norm(Cases& cases) {
+  for (const int64_t rows : {1, 5, 33}) {
+    for (const int64_t width : {1, 33, 576, 2048})
+      cases.push_back({fmt::format("RmsNorm/row/width_{}/rows_{}", width, rows),
+                       [=] { return rms_norm(width, width, rows, 1, 1e-5f); }});
+    cases.push_back({fmt::format("RmsNorm/per_head/rows_{}", rows),
+                     [=] { return rms_norm(9 * 64, 64, rows, 3, 1e-6f); }});
+  }
+  cases.push_back({"RmsNorm/eps_rules", [] { return rms_norm(576, 576, 4, 1e-4f, 1e-5f); }});
+  cases.push_back({"RmsNorm/zeros", [] { return rms_norm(64, 64, 2, 0, 1e-5f); }});
+  cases.push_back({"RmsNorm/large", [] { return rms_norm(576, 576, 4, 1e6f, 1e-5f); }});
+}
+
+// Three sequences, the second and third at positions above 0 in the second step.
+std::vector<CaseStep> uneven_steps() {
+  return {{{0, 5}, {1, 33}, {2, 200}}, {{2, 1}, {0, 3}, {1, 40}}};
+}
+
+OpCase rope(const ops::RopeConfig& config, int64_t head_dim, bool factors) {
+  CaseBuilder b(uneven_steps(), static_cast<uint64_t>(config.n_rotated));
+  std::vector<float> divisors(static_cast<size_t>(config.n_rotated / 2));
+  for (float& d : divisors) d = static_cast<float>(random_between(b.random(), 1, 8));
+  const ops::WeightId factors_id =
+      factors ? b.weight(divisors, 1, ops::WeightRole::rope_factors) : ops::kNoWeight;
+  const ops::ValueId x = b.input(3 * head_dim);
+  const ops::ValueId out = b.value(3 * head_dim);
+  b.op(ops::Rope{x, factors_id, head_dim, config, out});
+  return b.finish(out, tolerance(DType::F32, 2));
+}
+
+void add_rope(Cases& cases) {
+  using Pairs = ops::RopeConfig::Pairs;
+  for (const Pairs pairs : {Pairs::adjacent, Pairs::halves}) {
+    const auto add = [&](const char* name, ops::RopeConfig config, int64_t head_dim, bool factors) {
+      config.pairs = pairs;
+      cases.push_back(
+          {fmt::format("Rope/{}/{}", pairs == Pairs::adjacent ? "adjacent" : "halves", name),
+           [=] { return rope(config, head_dim, factors); }});
+    };
+    ops::RopeConfig yarn{.n_rotated = 64, .theta = 1e6, .frequency_scale = 0.25, .yarn_mix = 1,
+                         .yarn_original_context_tokens = 4096, .magnitude = 1.1386};
+    add("head_32", {.n_rotated = 32}, 32, false);
+    add("head_64", {.n_rotated = 64, .theta = 1e5}, 64, false);
+    add("head_128", {.n_rotated = 128, .theta = 5e5}, 128, false);
+    add("head_6", {.n_rotated = 6}, 6, false);
+    add("partial", {.n_rotated = 24}, 96, false);
+    add("linear", {.n_rotated = 64, .frequency_scale = 0.125}, 64, false);
+    add("factors", {.n_rotated = 64, .theta = 5e5}, 64, true);
+    add("yarn", yarn, 64, false);
+    yarn.yarn_mix = 0.5;
+    yarn.yarn_beta_fast = 16;
+    yarn.yarn_beta_slow = 2;
+    add("yarn_half", yarn, 64, false);
+  }
+}
+
+struct AttentionShape {
+  int64_t n_heads = 4;
+  int64_t n_kv_heads = 2;
+  int64_t head_dim = 64;
+  int64_t value_dim = 64;
+  DType k_dtype = DType::F32;
+  DType v_dtype = DType::F32;
+  int64_t kv_block_tokens = 32;
+};
+
+// Writes and attends in layer 1 of 2, while layer 0 is filled with other keys.
+OpCase attention(std::vector<CaseStep> steps, const AttentionShape& shape) {
+  CaseBuilder b(std::move(steps), static_cast<uint64_t>(shape.head_dim + shape.n_heads));
+  b.limits().k_dtype = shape.k_dtype;
+  b.limits().v_dtype = shape.v_dtype;
+  b.limits().kv_block_tokens = shape.kv_block_tokens;
+  b.program().kv_groups.push_back({.n_layers = 2, .n_kv_heads = shape.n_kv_heads,
+                                   .head_dim = shape.head_dim, .value_dim = shape.value_dim});
+  const ops::ValueId other_k = b.input(shape.n_kv_heads * shape.head_dim);
+  const ops::ValueId other_v = b.input(shape.n_kv_heads * shape.value_dim);
+  const ops::ValueId k = b.input(shape.n_kv_heads * shape.head_dim);
+  const ops::ValueId v = b.input(shape.n_kv_heads * shape.value_dim);
+  const ops::ValueId q = b.input(shape.n_heads * shape.head_dim);
+  const ops::ValueId out = b.value(shape.n_heads * shape.value_dim);
+  b.op(ops::KvWrite{other_k, other_v, 0, 0});
+  b.op(ops::KvWrite{k, v, 0, 1});
+  const float scale = 1 / std::sqrt(static_cast<float>(shape.head_dim));
+  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out});
+  const double limit = std::max(tolerance(shape.k_dtype, shape.head_dim + 256),
+                                tolerance(shape.v_dtype, shape.head_dim + 256));
+  return b.finish(out, limit);
+}
+
+// Blocks filled to their edge and one past it, tokens one by one and in chunks, one sequence long.
+std::vector<CaseStep> block_edge_steps() {
+  return {{{0, 31}, {1, 32}, {2, 33}, {3, 1}},
+          {{1, 1}, {0, 1}, {3, 63}},
+          {{2, 31}, {0, 1}},
+          {{2, 1}, {0, 70}, {1, 7}, {3, 1}}};
+}
+
+void add_attention(Cases& cases) {
+  for (const int64_t n_kv_heads : {1, 2, 3})
+    for (const int64_t shared : {1, 3, 4, 8})
+      cases.push_back({fmt::format("Attention/kv_heads_{}/shared_by_{}", n_kv_heads, shared), [=] {
+                         return attention(uneven_steps(), {.n_heads = n_kv_heads * shared,
+                                                           .n_kv_heads = n_kv_heads,
+                                                           .head_dim = 32,
+                                                           .value_dim = 32});
+                       }});
+  for (const int64_t head_dim : {32, 64, 96, 128})
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0})
+      cases.push_back({fmt::format("Attention/head_dim_{}/{}", head_dim, dtype_name(dtype)), [=] {
+                         return attention(block_edge_steps(), {.head_dim = head_dim,
+                                                               .value_dim = head_dim,
+                                                               .k_dtype = dtype,
+                                                               .v_dtype = dtype});
+                       }});
+  cases.push_back({"Attention/k_Q8_0_v_F16", [] {
+                     return attention(block_edge_steps(),
+                                      {.k_dtype = DType::Q8_0, .v_dtype = DType::F16});
+                   }});
+  cases.push_back({"Attention/block_64", [] {
+                     return attention(block_edge_steps(), {.kv_block_tokens = 64});
+                   }});
+  cases.push_back({"Attention/narrow_values", [] {
+                     return attention(uneven_steps(), {.head_dim = 64, .value_dim = 32});
+                   }});
+  cases.push_back({"Attention/head_dim_20", [] {
+                     return attention(uneven_steps(), {.head_dim = 20, .value_dim = 20});
+                   }});
+  cases.push_back({"Attention/one_token", [] {
+                     return attention({{{0, 1}}}, AttentionShape{});
+                   }});
+}
+
+// Two kv_groups of different shape, so that a backend cannot mix up their tables or sizes.
+OpCase two_groups() {
+  CaseBuilder b(uneven_steps(), 5);
+  b.limits().k_dtype = b.limits().v_dtype = DType::F16;
+  b.program().kv_groups = {{.n_layers = 1, .n_kv_heads = 1, .head_dim = 32, .value_dim = 32},
+                           {.n_layers = 3, .n_kv_heads = 2, .head_dim = 64, .value_dim = 64}};
+  const ops::ValueId k0 = b.input(32), v0 = b.input(32), q0 = b.input(128);
+  const ops::ValueId k1 = b.input(128), v1 = b.input(128), q1 = b.input(128);
+  const ops::ValueId out0 = b.value(128), out1 = b.value(128), sum = b.value(128);
+  b.op(ops::KvWrite{k0, v0, 0, 0});
+  b.op(ops::KvWrite{k1, v1, 1, 2});
+  b.op(ops::Attention{q0, 0, 0, 4, 0.2f, out0});
+  b.op(ops::Attention{q1, 1, 2, 2, 0.1f, out1});
+  b.op(ops::Add{out0, out1, sum});
+  return b.finish(sum, tolerance(DType::F16, 320));
+}
+
+OpCase glu(ops::Activation activation, int64_t width, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width));
+  const ops::ValueId gate = b.input(width, 2);
+  const ops::ValueId up = b.input(width);
+  const ops::ValueId out = b.value(width);
+  b.op(ops::Glu{gate, up, activation, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
+// Gates where exp overflows, underflows or is 1: every one on a row of its own scale.
+OpCase glu_extremes(ops::Activation activation) {
+  const std::vector<float> gates = {-1e4f, -200, -100, -88, -20, -1, -1e-6f, -0.0f,
+                                    0,     1e-6f, 1,   20,  88,  100, 200,    1e4f};
+  CaseBuilder b(one_sequence(1), 1);
+  std::vector<float> ups;
+  for (const float gate : gates) ups.push_back(1 / std::max(1.0f, std::fabs(gate)));
+  const ops::ValueId gate = b.input(gates);
+  const ops::ValueId up = b.input(ups);
+  const ops::ValueId out = b.value(static_cast<int64_t>(gates.size()));
+  b.op(ops::Glu{gate, up, activation, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
+OpCase add(int64_t width, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), 3);
+  const ops::ValueId x = b.input(width), y = b.input(width), out = b.value(width);
+  b.op(ops::Add{x, y, out});
+  return b.finish(out, 0);
+}
+
+// Outputs asked for every third row, and a second output value from the same rows.
+OpCase select_outputs() {
+  CaseBuilder b({{{0, 10}, {1, 7}}, {{1, 1}}}, 3);
+  const ops::ValueId x = b.input(33);
+  const ops::ValueId y = b.input(5);
+  b.output(b.select(y));
+  OpCase made = b.finish(x, 0);
+  made.output_stride = 3;
+  return made;
+}
+
+void add_elementwise(Cases& cases) {
+  for (const auto& [activation, name] : {std::pair{ops::Activation::silu, "silu"},
+                                         std::pair{ops::Activation::gelu_tanh, "gelu_tanh"}}) {
+    const ops::Activation chosen = activation;
+    for (const int64_t width : {1, 33, 1536})
+      for (const int64_t rows : {1, 7, 40})
+        cases.push_back({fmt::format("Glu/{}/width_{}/rows_{}", name, width, rows),
+                         [=] { return glu(chosen, width, rows); }});
+    cases.push_back({fmt::format("Glu/{}/extremes", name), [=] { return glu_extremes(chosen); }});
+  }
+  for (const int64_t width : {1, 33, 576})
+    for (const int64_t rows : {1, 7, 64})
+      cases.push_back({fmt::format("Add/width_{}/rows_{}", width, rows),
+                       [=] { return add(width, rows); }});
+  cases.push_back({"SelectOutputs/every_third", select_outputs});
+}
+
+}  // namespace
+
+std::vector<NamedCase> op_cases() {
+  Cases cases;
+  add_mat_mul(cases);
+  add_embed(cases);
+  add_rms_norm(cases);
+  add_rope(cases);
+  add_attention(cases);
+  cases.push_back({"Attention/two_groups", two_groups});
+  add_elementwise(cases);
+  return cases;
+}
+
+}  // namespace hwtv::test

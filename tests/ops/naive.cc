@@ -1,0 +1,248 @@
+#include "tests/ops/naive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <tuple>
+
+#include "ops/dequantize.h"
+#include "ops/quantize.h"
+
+namespace hwtv::test {
+namespace {
+
+using Row = std::vector<double>;
+using Rows = std::vector<Row>;
+
+Rows decode_weight(const ops::WeightDecl& decl, const std::vector<std::byte>& bytes) {
+  Rows rows;
+  std::vector<float> row(static_cast<size_t>(decl.width));
+  for (int64_t i = 0; i < decl.n_rows; ++i) {
+    ops::dequantize_row(decl.dtype, bytes.data() + i * dtype_bytes(decl.dtype, decl.width),
+                        row.data(), decl.width);
+    rows.emplace_back(row.begin(), row.end());
+  }
+  return rows;
+}
+
+// What is left of a row that has been in the cache.
+Row through_cache(const Row& row, DType dtype) {
+  std::vector<float> floats(row.begin(), row.end());
+  const auto n = static_cast<int64_t>(floats.size());
+  std::vector<std::byte> bytes(static_cast<size_t>(dtype_bytes(dtype, n)));
+  ops::quantize_row(dtype, floats.data(), bytes.data(), n);
+  ops::dequantize_row(dtype, bytes.data(), floats.data(), n);
+  return {floats.begin(), floats.end()};
+}
+
+double dot(const double* a, const double* b, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// Radians per position of one pair: Su et al. 2021 section 3.2.2; scaling as Peng et al. 2023 and
+// its published implementation define it.
+double rope_frequency(const ops::RopeConfig& rope, size_t pair, double factor) {
+  const double d = static_cast<double>(rope.n_rotated);
+  const double i = static_cast<double>(pair);
+  const double plain = std::pow(rope.theta, -2 * i / d) / factor;
+  const double interpolated = plain * rope.frequency_scale;
+  if (rope.yarn_mix == 0) return interpolated;
+  const double context = static_cast<double>(rope.yarn_original_context_tokens);
+  const auto dimension = [&](double rotations) {
+    return d * std::log(context / (rotations * 2 * std::numbers::pi)) / (2 * std::log(rope.theta));
+  };
+  const double low = std::max(std::floor(dimension(rope.yarn_beta_fast)), 0.0);
+  const double high = std::min(std::ceil(dimension(rope.yarn_beta_slow)), d - 1);
+  const double extrapolated = rope.yarn_mix * (1 - std::clamp((i - low) / (high - low), 0.0, 1.0));
+  return interpolated * (1 - extrapolated) + plain * extrapolated;
+}
+
+class Evaluation {
+ public:
+  explicit Evaluation(const OpCase& op_case)
+      : case_(op_case), program_(op_case.program), values_(op_case.program.values.size()) {
+    for (size_t i = 0; i < program_.weights.size(); ++i)
+      weights_.push_back(decode_weight(program_.weights[i], op_case.weights[i]));
+  }
+
+  std::vector<std::vector<double>> step(const CaseStep& step, const CaseInput& input) {
+    step_ = &step;
+    input_ = &input;
+    for (const ops::NamedOp& named : program_.ops)
+      std::visit([this](const auto& op) { evaluate(op); }, named.op);
+    std::vector<std::vector<double>> outputs;
+    for (const ops::Output& output : program_.outputs) {
+      std::vector<double>& flat = outputs.emplace_back();
+      for (const Row& row : value(output.value)) flat.insert(flat.end(), row.begin(), row.end());
+    }
+    return outputs;
+  }
+
+ private:
+  Rows& value(ops::ValueId id) { return values_[static_cast<size_t>(id)]; }
+  const Rows& weight(ops::WeightId id) const { return weights_[static_cast<size_t>(id)]; }
+
+  // each(slice, index in input, row, position) for every token.
+  template <typename Each>
+  void for_each_token(const Each& each) const {
+    for (size_t s = 0; s < step_->size(); ++s) {
+      const ops::SliceInput& slice = input_->slices[s];
+      for (int64_t i = 0; i < slice.n_tokens; ++i)
+        each((*step_)[s].sequence, static_cast<size_t>(slice.first_row + i),
+             slice.first_position + i);
+    }
+  }
+
+  void evaluate(const ops::Embed& op) {
+    value(op.out).clear();
+    for (const int32_t token : input_->tokens)
+      value(op.out).push_back(weight(op.weight)[static_cast<size_t>(token)]);
+  }
+
+  void evaluate(const ops::RmsNorm& op) {
+    const Row& gain = weight(op.weight)[0];
+    value(op.out) = value(op.x);
+    for (Row& row : value(op.out))
+      for (size_t first = 0; first < row.size(); first += gain.size()) {
+        double* x = row.data() + first;
+        const double mean = dot(x, x, gain.size()) / static_cast<double>(gain.size());
+        for (size_t i = 0; i < gain.size(); ++i)
+          x[i] = x[i] / std::sqrt(mean + static_cast<double>(op.eps)) * gain[i];
+      }
+  }
+
+  void evaluate(const ops::MatMul& op) {
+    Rows out;
+    for (const Row& x : value(op.x)) {
+      Row& y = out.emplace_back();
+      for (const Row& w : weight(op.weight)) y.push_back(dot(x.data(), w.data(), x.size()));
+      if (op.bias != ops::kNoWeight)
+        for (size_t i = 0; i < y.size(); ++i) y[i] += weight(op.bias)[0][i];
+    }
+    value(op.out) = std::move(out);
+  }
+
+  void evaluate(const ops::Rope& op) {
+    value(op.out) = value(op.x);
+    const auto head_dim = static_cast<size_t>(op.head_dim);
+    const auto n_pairs = static_cast<size_t>(op.rope.n_rotated / 2);
+    for_each_token([&](int32_t, size_t row, int64_t position) {
+      Row& x = value(op.out)[row];
+      for (size_t head = 0; head < x.size(); head += head_dim)
+        for (size_t pair = 0; pair < n_pairs; ++pair) {
+          const double factor = op.factors == ops::kNoWeight ? 1 : weight(op.factors)[0][pair];
+          // Frequencies are handed to backends as float.
+          const double angle = static_cast<double>(position) *
+                               static_cast<double>(static_cast<float>(
+                                   rope_frequency(op.rope, pair, factor)));
+          const bool adjacent = op.rope.pairs == ops::RopeConfig::Pairs::adjacent;
+          double& a = x[head + (adjacent ? 2 * pair : pair)];
+          double& b = x[head + (adjacent ? 2 * pair + 1 : pair + n_pairs)];
+          const double rotated = a * std::cos(angle) - b * std::sin(angle);
+          b = (a * std::sin(angle) + b * std::cos(angle)) * op.rope.magnitude;
+          a = rotated * op.rope.magnitude;
+        }
+    });
+  }
+
+  // Keys and values by position, by head, of one layer and sequence.
+  struct Past {
+    std::vector<Rows> keys;
+    std::vector<Rows> values;
+  };
+  Past& past(int32_t group, int32_t layer, int32_t sequence) {
+    return past_[{group, layer, sequence}];
+  }
+
+  static Rows heads_of(const Row& row, int64_t head_dim, DType dtype) {
+    Rows heads;
+    for (auto at = row.begin(); at != row.end(); at += head_dim)
+      heads.push_back(through_cache(Row(at, at + head_dim), dtype));
+    return heads;
+  }
+
+  void evaluate(const ops::KvWrite& op) {
+    const ops::KvGroup& kv = program_.kv_groups[static_cast<size_t>(op.kv_group)];
+    for_each_token([&](int32_t sequence, size_t row, int64_t) {
+      Past& cache = past(op.kv_group, op.layer, sequence);
+      cache.keys.push_back(heads_of(value(op.k)[row], kv.head_dim, case_.limits.k_dtype));
+      cache.values.push_back(heads_of(value(op.v)[row], kv.value_dim, case_.limits.v_dtype));
+    });
+  }
+
+  void evaluate(const ops::Attention& op) {
+    const ops::KvGroup& kv = program_.kv_groups[static_cast<size_t>(op.kv_group)];
+    const auto n_heads = static_cast<size_t>(op.n_heads);
+    const size_t shared = n_heads / static_cast<size_t>(kv.n_kv_heads);
+    const auto head_dim = static_cast<size_t>(kv.head_dim);
+    value(op.out).assign(value(op.q).size(), {});
+    for_each_token([&](int32_t sequence, size_t row, int64_t position) {
+      const Past& cache = past(op.kv_group, op.layer, sequence);
+      for (size_t head = 0; head < n_heads; ++head) {
+        const double* q = value(op.q)[row].data() + head * head_dim;
+        Row weights;
+        double sum = 0;
+        for (size_t t = 0; t <= static_cast<size_t>(position); ++t) {
+          const double score = dot(q, cache.keys[t][head / shared].data(), head_dim);
+          weights.push_back(std::exp(score * static_cast<double>(op.scale)));
+          sum += weights.back();
+        }
+        Row out(static_cast<size_t>(kv.value_dim));
+        for (size_t t = 0; t < weights.size(); ++t)
+          for (size_t d = 0; d < out.size(); ++d)
+            out[d] += weights[t] / sum * cache.values[t][head / shared][d];
+        Row& all_heads = value(op.out)[row];
+        all_heads.insert(all_heads.end(), out.begin(), out.end());
+      }
+    });
+  }
+
+  void evaluate(const ops::Glu& op) {
+    value(op.out) = value(op.up);
+    for (size_t row = 0; row < value(op.out).size(); ++row)
+      for (size_t i = 0; i < value(op.out)[row].size(); ++i) {
+        const double x = value(op.gate)[row][i];
+        const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
+        value(op.out)[row][i] *= op.activation == ops::Activation::silu
+                                     ? x / (1 + std::exp(-x))
+                                     : x / 2 * (1 + std::tanh(inner));
+      }
+  }
+
+  void evaluate(const ops::Add& op) {
+    value(op.out) = value(op.a);
+    for (size_t row = 0; row < value(op.out).size(); ++row)
+      for (size_t i = 0; i < value(op.out)[row].size(); ++i)
+        value(op.out)[row][i] += value(op.b)[row][i];
+  }
+
+  void evaluate(const ops::SelectOutputs& op) {
+    value(op.out).clear();
+    for (const int32_t row : input_->output_rows)
+      value(op.out).push_back(value(op.x)[static_cast<size_t>(row)]);
+  }
+
+  const OpCase& case_;
+  const ops::Program& program_;
+  std::vector<Rows> weights_;  // by WeightId
+  std::vector<Rows> values_;   // by ValueId
+  std::map<std::tuple<int32_t, int32_t, int32_t>, Past> past_;
+  const CaseStep* step_ = nullptr;
+  const CaseInput* input_ = nullptr;
+};
+
+}  // namespace
+
+NaiveOutputs evaluate_naively(const OpCase& op_case) {
+  Evaluation evaluation(op_case);
+  const CaseInputs inputs(op_case);
+  NaiveOutputs outputs;
+  for (size_t i = 0; i < op_case.steps.size(); ++i)
+    outputs.push_back(evaluation.step(op_case.steps[i], inputs.steps()[i]));
+  return outputs;
+}
+
+}  // namespace hwtv::test
