@@ -20,8 +20,18 @@ Result<ChatPrompt> ChatPrompt::of(const Session& session) {
            session.model().file().get<std::string_view>("tokenizer.chat_template"));
   if (!source)
     return fail(ErrorCode::invalid_request, "the model has no chat template",
-                "use --raw to give it the text as it is");
-  HWTV_TRY(text::ChatTemplate parsed, text::ChatTemplate::parse(*source));
+                "use --raw to give it the text as it is, or --chat-template NAME (such as chatml)");
+  return with_template(session, *source);
+}
+
+Result<ChatPrompt> ChatPrompt::choose(const Session& session, const std::string& name_or_file) {
+  if (name_or_file.empty()) return of(session);
+  HWTV_TRY(const std::string source, template_source(name_or_file));
+  return with_template(session, source);
+}
+
+Result<ChatPrompt> ChatPrompt::with_template(const Session& session, std::string_view source) {
+  HWTV_TRY(text::ChatTemplate parsed, text::ChatTemplate::parse(source));
   return ChatPrompt(session, std::move(parsed));
 }
 

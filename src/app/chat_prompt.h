@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/session.h"
@@ -15,6 +16,10 @@ class ChatPrompt {
   // The session must outlive it.  Errors: invalid_request (the model has no template: says what to
   // do), what the template's parser says.
   static Result<ChatPrompt> of(const Session& session);
+  // The template that --chat-template names, or the model's own where it names none.
+  static Result<ChatPrompt> choose(const Session& session, const std::string& name_or_file);
+  // The same with a template's source.
+  static Result<ChatPrompt> with_template(const Session& session, std::string_view source);
 
   // The whole conversation's tokens, BOS included where the model wants one.  `open_answer` adds the
   // beginning of the assistant's turn.  Errors: what the template raises.
@@ -27,6 +32,9 @@ class ChatPrompt {
   const Session* session_;
   text::ChatTemplate template_;
 };
+
+// The source of a template that this program knows by name, or of a file.  Errors: invalid_request, io.
+Result<std::string> template_source(const std::string& name_or_file);
 
 // Prepends BOS where the model wants one and `tokens` do not begin with it.
 std::vector<int32_t> with_bos(const text::Tokenizer& tokenizer, std::vector<int32_t> tokens);

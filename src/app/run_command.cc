@@ -24,6 +24,7 @@ struct RunOptions {
   std::optional<std::string> prompt, file;
   int64_t n_tokens = 256;
   std::vector<std::string> stops;
+  std::string chat_template;
   bool chat = false, raw = false, json = false, no_account = false;
   int64_t n_logprobs = 0;
 };
@@ -47,9 +48,10 @@ Result<std::string> prompt_text(const RunOptions& options) {
 Result<std::vector<int32_t>> prompt_tokens(const RunOptions& options, const Session& session,
                                            const std::string& text) {
   const bool has_template = session.model().file().find("tokenizer.chat_template") != nullptr;
-  if (options.raw || (!options.chat && !has_template))
+  const bool as_chat = options.chat || has_template || !options.chat_template.empty();
+  if (options.raw || !as_chat)
     return with_bos(session.tokenizer(), session.tokenizer().encode(text, false));
-  HWTV_TRY(const ChatPrompt prompt, ChatPrompt::of(session));
+  HWTV_TRY(const ChatPrompt prompt, ChatPrompt::choose(session, options.chat_template));
   return prompt.tokens({{"user", text}}, true);
 }
 
@@ -125,6 +127,8 @@ Command make_run_command() {
       {"--stop", "TEXT", "end the answer before this text; may be repeated", &options->stops},
       {"--chat", "", "wrap the prompt in the model's chat template (default where it has one)",
        &options->chat},
+      {"--chat-template", "NAME|FILE", "chatml, llama2, llama3, gemma, or a file, for the model's own",
+       &options->chat_template},
       {"--raw", "", "give the prompt to the model as it is", &options->raw},
       {"--logprobs", "K", "with --json: log-probabilities, and the K likeliest of each token",
        &options->n_logprobs},
