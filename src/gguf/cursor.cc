@@ -32,9 +32,9 @@ Result<void> Cursor::need(uint64_t n, std::string_view what) {
                      fmt::format("{} until the end of the file", left_bytes()));
   const int64_t end = offset_ + static_cast<int64_t>(n);
   if (end > kHeaderBytesMax)
-    return unsupported(offset_, fmt::format("a header of at most {}", format_bytes(kHeaderBytesMax)),
-                       fmt::format("one of at least {} bytes", end),
-                       "use a file with less metadata");
+    return unsupported(
+        offset_, fmt::format("a header of at most {}", format_bytes(kHeaderBytesMax)),
+        fmt::format("one of at least {} bytes", end), "use a file with less metadata");
   // A hostile header of hundreds of MB may pass through memory, but not stay there.
   constexpr int64_t kWindowBytes = int64_t{8} << 20;
   if (mapping_ && offset_ - released_ > kWindowBytes) {

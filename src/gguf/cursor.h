@@ -14,7 +14,7 @@
 namespace hwtv::gguf {
 
 // Headers of real files stay below 20 MiB (262,144 tokens with their merges).
-inline constexpr int64_t kHeaderBytesMax = int64_t{256} << 20;
+inline constexpr int64_t kHeaderBytesMax = int64_t{128} << 20;
 
 class Cursor {
  public:

@@ -16,16 +16,17 @@ namespace {
 
 constexpr std::string_view kDamaged = "the file is damaged: download or convert it again";
 
+// How messages call a T, and how a value becomes one.
 template <typename T>
-constexpr std::string_view kTypeName = "";
-template <> constexpr std::string_view kTypeName<int64_t> = "an integer";
-template <> constexpr std::string_view kTypeName<double> = "a number";
-template <> constexpr std::string_view kTypeName<bool> = "a bool";
-template <> constexpr std::string_view kTypeName<std::string_view> = "a string";
-template <> constexpr std::string_view kTypeName<std::vector<int64_t>> = "an array of integers";
-template <> constexpr std::string_view kTypeName<std::vector<float>> = "an array of floats";
-template <>
-constexpr std::string_view kTypeName<std::vector<std::string_view>> = "an array of strings";
+constexpr std::string_view type_name() {
+  if constexpr (std::is_same_v<T, int64_t>) return "an integer";
+  if constexpr (std::is_same_v<T, double>) return "a number";
+  if constexpr (std::is_same_v<T, bool>) return "a bool";
+  if constexpr (std::is_same_v<T, std::string_view>) return "a string";
+  if constexpr (std::is_same_v<T, std::vector<int64_t>>) return "an array of integers";
+  if constexpr (std::is_same_v<T, std::vector<float>>) return "an array of floats";
+  if constexpr (std::is_same_v<T, std::vector<std::string_view>>) return "an array of strings";
+}
 
 template <typename T>
 std::optional<T> convert(const Value& value) {
@@ -75,16 +76,16 @@ Result<File> File::parse_one(const std::string& path, std::span<const std::byte>
 Result<File> File::open_split(const std::string& path, int64_t n_parts) {
   const std::optional<SplitName> name = parse_split_name(path);
   if (!name)
-    return fail(ErrorCode::invalid_request,
-                fmt::format("{} is one of {} parts of a model, but its name does not say which",
-                            path, n_parts),
-                fmt::format("name the parts {}, ... and open any of them",
-                            split_path("NAME", 1, n_parts)));
+    return fail(
+        ErrorCode::invalid_request,
+        fmt::format("{} is one of {} parts of a model, but its name does not say which", path,
+                    n_parts),
+        fmt::format("name the parts {}, ... and open any of them", split_path("NAME", 1, n_parts)));
   if (name->n_parts != n_parts)
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("{}: the name says {} parts, its split.count {}", path, name->n_parts,
-                            n_parts),
-                "download the parts again, under their own names");
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("{}: the name says {} parts, its split.count {}", path, name->n_parts, n_parts),
+        "download the parts again, under their own names");
   File whole;
   for (int64_t part = 1; part <= n_parts; ++part) {
     const std::string part_path = split_path(name->stem, part, n_parts);
@@ -118,7 +119,8 @@ Result<void> File::check_split(int64_t index, int64_t n_parts) const {
   if (no == index && count == n_parts) return {};
   return fail(ErrorCode::corrupt_file,
               fmt::format("{}: expected part {} of {} (split.no {}), found split.no {} and "
-                          "split.count {}", path(), index + 1, n_parts, index, no, count),
+                          "split.count {}",
+                          path(), index + 1, n_parts, index, no, count),
               "download the parts again, under their own names");
 }
 
@@ -159,8 +161,8 @@ Result<void> File::index_tensors() {
   const TensorInfo& second = tensors_[twice[1]];
   return fail(ErrorCode::corrupt_file,
               fmt::format("{}: expected a tensor name that is new, found {} again (tensor {}), "
-                          "first in {}", place(second), quoted(second.name), twice[1],
-                          place(first)),
+                          "first in {}",
+                          place(second), quoted(second.name), twice[1], place(first)),
               std::string(kDamaged));
 }
 
@@ -197,11 +199,11 @@ Result<std::optional<T>> File::get(std::string_view key) const {
   if (!entry) return std::optional<T>();
   std::optional<T> value = convert<T>(entry->value);
   if (value) return value;
-  return fail(ErrorCode::corrupt_file,
-              fmt::format("{} at byte {}: expected {} for {}, found {}", path(),
-                          entry->offset_bytes, kTypeName<T>, quoted(key),
-                          entry->value.description()),
-              std::string(kDamaged));
+  return fail(
+      ErrorCode::corrupt_file,
+      fmt::format("{} at byte {}: expected {} for {}, found {}", path(), entry->offset_bytes,
+                  type_name<T>(), quoted(key), entry->value.description()),
+      std::string(kDamaged));
 }
 
 template <typename T>
@@ -209,12 +211,12 @@ Result<T> File::require(std::string_view key) const {
   HWTV_TRY(std::optional<T> value, get<T>(key));
   if (value) return std::move(*value);
   return fail(ErrorCode::corrupt_file,
-              fmt::format("{}: the metadata lacks {}, {}", path(), quoted(key), kTypeName<T>),
+              fmt::format("{}: the metadata lacks {}, {}", path(), quoted(key), type_name<T>()),
               "use a file that was converted by a current converter");
 }
 
-#define HWTV_GGUF_GETTERS(T)                                               \
-  template Result<std::optional<T>> File::get<T>(std::string_view) const;  \
+#define HWTV_GGUF_GETTERS(T)                                              \
+  template Result<std::optional<T>> File::get<T>(std::string_view) const; \
   template Result<T> File::require<T>(std::string_view) const;
 HWTV_GGUF_GETTERS(int64_t)
 HWTV_GGUF_GETTERS(double)

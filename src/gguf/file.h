@@ -1,6 +1,7 @@
 // A GGUF file (version 2 or 3, little-endian), opened: metadata and a directory of tensors over a
 // read-only mapping.  No model knowledge.  Every count, length and offset has been checked against
-// the file when open() returns, so reading can no longer fail; only pages that are read cost memory.
+// the file when open() returns, so reading can no longer fail; only pages that are read cost
+// resident memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

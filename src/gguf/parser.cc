@@ -128,8 +128,8 @@ Result<ValueType> Parser::read_value_type(std::string_view what) {
   const int64_t at = cursor_.offset_bytes();
   HWTV_TRY(const uint32_t id, cursor_.read<uint32_t>(what));
   constexpr auto kLast = static_cast<uint32_t>(ValueType::F64);
-  if (id > kLast) return cursor_.corrupt(at, fmt::format("{} from 0 to {}", what, kLast),
-                                         fmt::format("{}", id));
+  if (id > kLast)
+    return cursor_.corrupt(at, fmt::format("{} from 0 to {}", what, kLast), fmt::format("{}", id));
   return static_cast<ValueType>(id);
 }
 
@@ -138,8 +138,8 @@ Result<Value> Parser::read_scalar(ValueType type) {
   if (type == ValueType::STRING) {
     HWTV_TRY_VOID(cursor_.read_string("a string"));
   } else {
-    HWTV_TRY(const auto payload, cursor_.read_bytes(static_cast<uint64_t>(scalar_bytes(type)),
-                                                    "a value"));
+    HWTV_TRY(const auto payload,
+             cursor_.read_bytes(static_cast<uint64_t>(scalar_bytes(type)), "a value"));
     if (type == ValueType::BOOL) HWTV_TRY_VOID(check_bools(payload, at));
   }
   const auto begin = static_cast<size_t>(at);
@@ -161,7 +161,8 @@ Result<Value> Parser::read_array() {
   if (n > static_cast<uint64_t>(fit))
     return cursor_.truncated(at_count,
                              fmt::format("an array of at most {} {}s, as many as the rest of the "
-                                         "file can hold", fit, value_type_name(type)),
+                                         "file can hold",
+                                         fit, value_type_name(type)),
                              fmt::format("{}", n));
   if (n > static_cast<uint64_t>(kArrayElementsMax))
     return cursor_.unsupported(at_count,
@@ -188,9 +189,8 @@ Result<void> Parser::walk_strings(int64_t n) {
 }
 
 Result<void> Parser::check_bools(std::span<const std::byte> bools, int64_t offset) {
-  const auto bad = std::find_if(bools.begin(), bools.end(), [](std::byte b) {
-    return b > std::byte{1};
-  });
+  const auto bad =
+      std::find_if(bools.begin(), bools.end(), [](std::byte b) { return b > std::byte{1}; });
   if (bad == bools.end()) return {};
   return cursor_.corrupt(offset + (bad - bools.begin()), "a bool of 0 or 1",
                          fmt::format("{}", static_cast<unsigned>(*bad)));
@@ -212,9 +212,9 @@ Result<void> Parser::check_keys() {
   const Entry& first = entries[twice[0]];
   const Entry& second = entries[twice[1]];
   cursor_.enter("metadata entry", twice[1]);
-  return cursor_.corrupt(second.offset_bytes, "a key that is new",
-                         fmt::format("{} again, first at byte {}", quoted(second.key),
-                                     first.offset_bytes));
+  return cursor_.corrupt(
+      second.offset_bytes, "a key that is new",
+      fmt::format("{} again, first at byte {}", quoted(second.key), first.offset_bytes));
 }
 
 Result<void> Parser::read_alignment() {
@@ -248,15 +248,14 @@ Result<void> Parser::read_tensor(int64_t index) {
   const int64_t at_offset = cursor_.offset_bytes();
   HWTV_TRY(const uint64_t offset, cursor_.read<uint64_t>("a tensor's offset"));
   if (offset % static_cast<uint64_t>(header_.alignment_bytes) != 0)
-    return cursor_.corrupt(at_offset, fmt::format("an offset that is a multiple of {}",
-                                                  header_.alignment_bytes),
-                           fmt::format("{}", offset));
+    return cursor_.corrupt(
+        at_offset, fmt::format("an offset that is a multiple of {}", header_.alignment_bytes),
+        fmt::format("{}", offset));
   // Relative to the data section, whose start is known after the last tensor's entry.
   if (offset > static_cast<uint64_t>(cursor_.size_bytes()))
-    return cursor_.truncated(at_offset,
-                             fmt::format("an offset inside a file of {} bytes",
-                                         cursor_.size_bytes()),
-                             fmt::format("{}", offset));
+    return cursor_.truncated(
+        at_offset, fmt::format("an offset inside a file of {} bytes", cursor_.size_bytes()),
+        fmt::format("{}", offset));
   tensor.offset_bytes = static_cast<int64_t>(offset);
   header_.tensors.push_back(std::move(tensor));
   return {};
@@ -290,8 +289,9 @@ Result<void> Parser::read_type(TensorInfo& tensor) {
   if (!block) return {};
   const int64_t row = tensor.shape.empty() ? 1 : tensor.shape[0];
   if (row % block->elements != 0)
-    return cursor_.corrupt(at, fmt::format("rows of a multiple of {} elements, as {} needs",
-                                           block->elements, tensor.type_name()),
+    return cursor_.corrupt(at,
+                           fmt::format("rows of a multiple of {} elements, as {} needs",
+                                       block->elements, tensor.type_name()),
                            fmt::format("rows of {}", row));
   const int64_t n_blocks = tensor.n_elements / block->elements;
   if (n_blocks > INT64_MAX / block->bytes)
@@ -307,7 +307,7 @@ Result<void> Parser::place_tensors() {
   int64_t index = 0;
   for (TensorInfo& tensor : header_.tensors) {
     cursor_.enter("tensor", index++, tensor.name);
-    tensor.offset_bytes += data_offset;  // both below 2^62: a file's size, and 2^28 + 2^31
+    tensor.offset_bytes += data_offset;  // both below 2^62: a file's size, and 2^27 + 2^31
     // A type of unknown size has at least one byte.
     const int64_t n_bytes = std::max<int64_t>(tensor.n_bytes, 1);
     const int64_t left = cursor_.size_bytes() - tensor.offset_bytes;
@@ -335,9 +335,9 @@ Result<void> Parser::check_overlaps() {
     const int64_t end = before.offset_bytes + std::max<int64_t>(before.n_bytes, 1);
     if (tensor.offset_bytes >= end) continue;
     cursor_.enter("tensor", order[i], tensor.name);
-    return cursor_.corrupt(tensor.offset_bytes, "bytes that belong to one tensor",
-                           fmt::format("bytes of tensor {}, which ends at byte {}",
-                                       quoted(before.name), end));
+    return cursor_.corrupt(
+        tensor.offset_bytes, "bytes that belong to one tensor",
+        fmt::format("bytes of tensor {}, which ends at byte {}", quoted(before.name), end));
   }
   return {};
 }

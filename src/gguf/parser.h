@@ -16,8 +16,8 @@
 
 namespace hwtv::gguf {
 
-// What a well-formed file may ask of this program's memory; a file beyond is refused as unsupported.
-// Real files have about 100 entries, 3,000 tensors and arrays of 600,000 elements.
+// What a well-formed file may ask of this program's memory; a file beyond is refused as
+// unsupported. Real files have about 100 entries, 3,000 tensors and arrays of 600,000 elements.
 inline constexpr int64_t kEntriesMax = 1 << 14;
 inline constexpr int64_t kTensorsMax = 1 << 16;  // all parts of a split model together
 inline constexpr int64_t kArrayElementsMax = 1 << 22;
@@ -29,9 +29,9 @@ inline constexpr int64_t kDefaultAlignmentBytes = 32;
 struct Header {
   uint32_t version = 0;
   int64_t alignment_bytes = kDefaultAlignmentBytes;
-  std::vector<Entry> entries;              // file order; keys unique
-  std::vector<uint32_t> entries_by_key;    // indices, sorted by key
-  std::vector<TensorInfo> tensors;         // file order; extents inside the file, none overlap
+  std::vector<Entry> entries;            // file order; keys unique
+  std::vector<uint32_t> entries_by_key;  // indices, sorted by key
+  std::vector<TensorInfo> tensors;       // file order; extents inside the file, none overlap
 };
 
 // Requires: `bytes` are the whole file; `mapping` is where they come from or nullptr.

@@ -1,5 +1,5 @@
-// The names of a split model's parts: "NAME-00002-of-00003.gguf".  For file.cc and for commands that
-// list or remove models.
+// The names of a split model's parts: "NAME-00002-of-00003.gguf".  For file.cc and for commands
+// that list or remove models.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -20,7 +20,8 @@ Result<DType> TensorInfo::require_dtype() const {
   for (size_t i = 0; i < n; ++i)
     supported += fmt::format("{}{}", i == 0 ? "" : ", ", table[i].name);
   return fail(ErrorCode::unsupported,
-              fmt::format("tensor {} has the type {}; supported are {}", quoted(name), type_name(), supported),
+              fmt::format("tensor {} has the type {}; supported are {}", quoted(name), type_name(),
+                          supported),
               "use a file of the same model quantized to one of these types");
 }
 

@@ -23,19 +23,27 @@ T load(const std::byte* at) {
 
 std::optional<int64_t> load_int(ValueType type, const std::byte* at) {
   switch (type) {
-    case ValueType::U8: return load<uint8_t>(at);
-    case ValueType::I8: return load<int8_t>(at);
-    case ValueType::U16: return load<uint16_t>(at);
-    case ValueType::I16: return load<int16_t>(at);
-    case ValueType::U32: return load<uint32_t>(at);
-    case ValueType::I32: return load<int32_t>(at);
-    case ValueType::I64: return load<int64_t>(at);
+    case ValueType::U8:
+      return load<uint8_t>(at);
+    case ValueType::I8:
+      return load<int8_t>(at);
+    case ValueType::U16:
+      return load<uint16_t>(at);
+    case ValueType::I16:
+      return load<int16_t>(at);
+    case ValueType::U32:
+      return load<uint32_t>(at);
+    case ValueType::I32:
+      return load<int32_t>(at);
+    case ValueType::I64:
+      return load<int64_t>(at);
     case ValueType::U64: {
       const auto value = load<uint64_t>(at);
       if (value > static_cast<uint64_t>(INT64_MAX)) return std::nullopt;
       return static_cast<int64_t>(value);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -46,8 +54,9 @@ std::string_view load_string(const std::byte* at) {
 }  // namespace
 
 std::string_view value_type_name(ValueType type) {
-  static constexpr std::string_view kNames[] = {"u8",  "i8",   "u16",    "i16",   "u32", "i32", "f32",
-                                                "bool", "string", "array", "u64", "i64", "f64"};
+  static constexpr std::string_view kNames[] = {"u8",  "i8",  "u16",  "i16",    "u32",
+                                                "i32", "f32", "bool", "string", "array",
+                                                "u64", "i64", "f64"};
   CHECK(static_cast<size_t>(type) < std::size(kNames));
   return kNames[static_cast<size_t>(type)];
 }
@@ -56,17 +65,22 @@ int64_t scalar_bytes(ValueType type) {
   switch (type) {
     case ValueType::U8:
     case ValueType::I8:
-    case ValueType::BOOL: return 1;
+    case ValueType::BOOL:
+      return 1;
     case ValueType::U16:
-    case ValueType::I16: return 2;
+    case ValueType::I16:
+      return 2;
     case ValueType::U32:
     case ValueType::I32:
-    case ValueType::F32: return 4;
+    case ValueType::F32:
+      return 4;
     case ValueType::U64:
     case ValueType::I64:
-    case ValueType::F64: return 8;
+    case ValueType::F64:
+      return 8;
     case ValueType::STRING:
-    case ValueType::ARRAY: return 0;
+    case ValueType::ARRAY:
+      return 0;
   }
   CHECK(false);
 }

@@ -1,5 +1,5 @@
-// One metadata value of a GGUF file, viewed in the file's bytes: nothing is copied until it is asked
-// for, so a vocabulary of 250,000 strings costs nothing to open.  Valid as long as its File.
+// One metadata value of a GGUF file, viewed in the file's bytes: nothing is copied until it is
+// asked for, so a vocabulary of 250,000 strings costs nothing to open.  Valid as long as its File.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,19 @@ namespace hwtv::gguf {
 
 // The value is the type's id in a GGUF file.
 enum class ValueType : uint32_t {
-  U8 = 0, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64,
+  U8 = 0,
+  I8,
+  U16,
+  I16,
+  U32,
+  I32,
+  F32,
+  BOOL,
+  STRING,
+  ARRAY,
+  U64,
+  I64,
+  F64,
 };
 
 std::string_view value_type_name(ValueType type);  // "u32", "string", "array"
@@ -38,8 +50,8 @@ class Value {
   std::string description() const;  // "u32", "array of 49,152 strings"
 
   // nullopt: the value has another type.
-  std::optional<int64_t> as_int() const;    // every integer width; nullopt above 2^63 - 1
-  std::optional<double> as_float() const;   // F32, F64 and every integer width
+  std::optional<int64_t> as_int() const;   // every integer width; nullopt above 2^63 - 1
+  std::optional<double> as_float() const;  // F32, F64 and every integer width
   std::optional<bool> as_bool() const;
   std::optional<std::string_view> as_string() const;
 

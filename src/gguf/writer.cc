@@ -97,8 +97,8 @@ void Writer::set_encoded(std::string_view key, std::string encoded) {
 
 Result<void> Writer::add_tensor(std::string_view name, DType dtype, std::vector<int64_t> shape,
                                 std::span<const std::byte> bytes) {
-  HWTV_TRY_VOID(add_tensor(name, dtype, std::move(shape),
-                           [bytes](const Sink& sink) { return sink(bytes); }));
+  HWTV_TRY_VOID(
+      add_tensor(name, dtype, std::move(shape), [bytes](const Sink& sink) { return sink(bytes); }));
   const int64_t needed = tensors_.back().n_bytes;
   if (needed == static_cast<int64_t>(bytes.size())) return {};
   tensors_.pop_back();
@@ -156,7 +156,8 @@ std::string Writer::header() const {
     put(out, offset);
     offset += tensor.n_bytes + padding(tensor.n_bytes, alignment_bytes_);
   }
-  out.append(static_cast<size_t>(padding(static_cast<int64_t>(out.size()), alignment_bytes_)), '\0');
+  out.append(static_cast<size_t>(padding(static_cast<int64_t>(out.size()), alignment_bytes_)),
+             '\0');
   return out;
 }
 
@@ -171,8 +172,8 @@ Result<void> Writer::write(const std::string& path) const {
       return file.write(as_text(bytes));
     }));
     CHECK(n_written == tensor.n_bytes);
-    HWTV_TRY_VOID(file.write(
-        std::string(static_cast<size_t>(padding(n_written, alignment_bytes_)), '\0')));
+    HWTV_TRY_VOID(
+        file.write(std::string(static_cast<size_t>(padding(n_written, alignment_bytes_)), '\0')));
   }
   return file.commit();
 }

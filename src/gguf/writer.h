@@ -17,21 +17,22 @@
 
 namespace hwtv::gguf {
 
-// The C++ type of each scalar ValueType.
-template <typename T> struct ValueTypeOf;
-template <> struct ValueTypeOf<uint8_t> { static constexpr ValueType value = ValueType::U8; };
-template <> struct ValueTypeOf<int8_t> { static constexpr ValueType value = ValueType::I8; };
-template <> struct ValueTypeOf<uint16_t> { static constexpr ValueType value = ValueType::U16; };
-template <> struct ValueTypeOf<int16_t> { static constexpr ValueType value = ValueType::I16; };
-template <> struct ValueTypeOf<uint32_t> { static constexpr ValueType value = ValueType::U32; };
-template <> struct ValueTypeOf<int32_t> { static constexpr ValueType value = ValueType::I32; };
-template <> struct ValueTypeOf<float> { static constexpr ValueType value = ValueType::F32; };
-template <> struct ValueTypeOf<bool> { static constexpr ValueType value = ValueType::BOOL; };
-template <> struct ValueTypeOf<uint64_t> { static constexpr ValueType value = ValueType::U64; };
-template <> struct ValueTypeOf<int64_t> { static constexpr ValueType value = ValueType::I64; };
-template <> struct ValueTypeOf<double> { static constexpr ValueType value = ValueType::F64; };
+// The C++ types that stand for the file's scalars: fixed-width integers, float, double, bool.
 template <typename T>
-concept Scalar = requires { ValueTypeOf<T>::value; };
+concept Scalar = std::same_as<T, bool> || std::same_as<T, float> || std::same_as<T, double> ||
+    (std::integral<T> && !std::same_as<T, char>);
+
+template <Scalar T>
+constexpr ValueType value_type_of() {
+  using enum ValueType;
+  if constexpr (std::same_as<T, bool>) return BOOL;
+  if constexpr (std::floating_point<T>) return sizeof(T) == 4 ? F32 : F64;
+  constexpr bool is_signed = std::signed_integral<T>;
+  if constexpr (sizeof(T) == 1) return is_signed ? I8 : U8;
+  if constexpr (sizeof(T) == 2) return is_signed ? I16 : U16;
+  if constexpr (sizeof(T) == 4) return is_signed ? I32 : U32;
+  return is_signed ? I64 : U64;
+}
 
 class Writer {
  public:
@@ -48,14 +49,14 @@ class Writer {
   // the Writer's own: a "general.alignment" (copied from another file) is ignored.
   template <Scalar T>
   void set(std::string_view key, T value) {
-    set_payload(key, ValueTypeOf<T>::value, std::as_bytes(std::span(&value, 1)));
+    set_payload(key, value_type_of<T>(), std::as_bytes(std::span(&value, 1)));
   }
   void set(std::string_view key, std::string_view value);
   void set(std::string_view key, const char* value) { set(key, std::string_view(value)); }
   void set(std::string_view key, const Value& value);  // as another file has it
   template <Scalar T>
   void set_array(std::string_view key, std::span<const T> values) {
-    set_array_payload(key, ValueTypeOf<T>::value, values.size(), std::as_bytes(values));
+    set_array_payload(key, value_type_of<T>(), values.size(), std::as_bytes(values));
   }
   template <Scalar T>
   void set_array(std::string_view key, const std::vector<T>& values) {

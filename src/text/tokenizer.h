@@ -14,6 +14,7 @@
 
 namespace hwtv::text {
 
+class SpecialTokens;
 class Vocabulary;
 
 // The ids that have a role.  nullopt: the vocabulary has no such token.
@@ -26,8 +27,8 @@ struct SpecialIds {
 class Tokenizer {
  public:
   // Reads the vocabulary; the file need not outlive the tokenizer and may hold no tensors.
-  // Errors: unsupported (a model or pre-tokenizer this program does not know, with the list of those
-  // it does); corrupt_file (the vocabulary contradicts itself).
+  // Errors: unsupported (a model or pre-tokenizer this program does not know, with the list of
+  // those it does); corrupt_file (the vocabulary contradicts itself).
   static Result<std::unique_ptr<Tokenizer>> from_gguf(const gguf::File& file);
 
   Tokenizer(const Tokenizer&) = delete;
@@ -37,14 +38,15 @@ class Tokenizer {
   // Ids of the text alone: no BOS or EOS is added.  With `parse_special`, the texts of control
   // tokens become those tokens; without, they are ordinary text.  Bytes that are not UTF-8 are
   // encoded as U+FFFD by byte-level BPE and as they are by SentencePiece.
+  // Requires: text.size() < 2^31.
   std::vector<int32_t> encode(std::string_view text, bool parse_special) const;
 
   // BOS and EOS around `ids`, where the model wants them.
   std::vector<int32_t> with_bos_eos(std::vector<int32_t> ids) const;
 
-  // The bytes a token stands for: possibly none, possibly part of a UTF-8 character.  Control tokens
-  // give their text with `render_special`, otherwise nothing.
-  // Requires: 0 <= token < vocab_size().
+  // The bytes a token stands for: possibly none, possibly part of a UTF-8 character.  Control
+  // tokens give their text with `render_special`, otherwise nothing. Requires: 0 <= token <
+  // vocab_size().
   std::string piece(int32_t token, bool render_special) const;
   void append_piece(int32_t token, bool render_special, std::string& out) const;
 
@@ -57,9 +59,9 @@ class Tokenizer {
   bool add_eos() const;
   bool add_space_prefix() const;  // a space is put before the text and after control tokens
 
-  bool is_end_of_generation(int32_t token) const;  // false for ids outside the vocabulary
+  bool is_end_of_generation(int32_t token) const;      // false for ids outside the vocabulary
   std::vector<int32_t> end_of_generation_ids() const;  // ascending
-  bool is_control(int32_t token) const;
+  bool is_control(int32_t token) const;  // control or unknown: no text unless rendered as special
   std::optional<int32_t> token_id(std::string_view text) const;  // as the file spells the token
   std::string_view token_text(int32_t token) const;              // as the file spells it
 
@@ -68,8 +70,8 @@ class Tokenizer {
 
  protected:
   explicit Tokenizer(std::unique_ptr<Vocabulary> vocabulary);
-  // Appends the ids of a text without special tokens; `after_special`: the text starts, or follows a
-  // special token.
+  // Appends the ids of a text without special tokens; `after_special`: the text starts, or follows
+  // a special token.
   virtual void encode_fragment(std::string_view text, bool after_special,
                                std::vector<int32_t>& ids) const = 0;
   // The bytes of a normal token's text.
@@ -79,6 +81,7 @@ class Tokenizer {
 
  private:
   std::unique_ptr<Vocabulary> vocabulary_;
+  std::unique_ptr<SpecialTokens> special_tokens_;
 };
 
 }  // namespace hwtv::text

@@ -40,7 +40,11 @@ Decoded decode_utf8(std::string_view text, size_t at) {
   const uint8_t first = static_cast<uint8_t>(text[at]);
   if (first < 0x80) return {first, 1, true};
   const Decoded invalid{kReplacement, 1, false};
-  const uint32_t n = first >= 0xF8 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 0;
+  const uint32_t n = first >= 0xF8   ? 0
+                     : first >= 0xF0 ? 4
+                     : first >= 0xE0 ? 3
+                     : first >= 0xC0 ? 2
+                                     : 0;
   if (n == 0 || at + n > text.size()) return invalid;
   uint32_t code_point = first & (0x7Fu >> n);
   for (uint32_t i = 1; i < n; ++i) {

@@ -35,8 +35,8 @@ struct Decoded {
 // Requires: at < text.size().
 Decoded decode_utf8(std::string_view text, size_t at);
 
-// Length of the character that `text` begins with, by the strict rules of Unicode: 1 to 4; 0: it may
-// be one once more bytes follow; -n: the first n bytes can be no character (replace them by one
+// Length of the character that `text` begins with, by the strict rules of Unicode: 1 to 4; 0: it
+// may be one once more bytes follow; -n: the first n bytes can be no character (replace them by one
 // U+FFFD).
 // Requires: !text.empty().
 int strict_utf8_length(std::string_view text);

@@ -59,19 +59,22 @@ inline std::vector<BadFile> bad_metadata() {
   const auto alignment = [&] { return one().key("general.alignment", U32); };
   return {
       {"key_2_63", corrupt, 32, "a key", one().put(uint64_t{1} << 63).fill(20).take()},
-      {"key_beyond_file", corrupt, 32, "21 bytes for a key", one().put(uint64_t{21}).fill(20).take()},
+      {"key_beyond_file", corrupt, 32, "21 bytes for a key",
+       one().put(uint64_t{21}).fill(20).take()},
       {"key_empty", corrupt, 24, "a key of 1 to 1024 bytes", one().string("").fill(20).take()},
       {"key_too_long", corrupt, 24, "found one of 1025",
        one().key(std::string(1025, 'k'), U8).put('x').take()},
       {"key_twice", corrupt, 38, "'k' again, first at byte 24",
        header(0, 2).key("k", U8).put('x').key("k", U8).put('x').take()},
-      {"key_with_escapes", corrupt, 37, "'\\x1b[2J\\x07'", one().key("\x1b[2J\a", ValueType(99))
-                                                             .put(0u).take()},
+      {"key_with_escapes", corrupt, 37, "'\\x1b[2J\\x07'",
+       one().key("\x1b[2J\a", ValueType(99)).put(0u).take()},
       {"type_missing", corrupt, 36, "a value's type", one().string("four").fill(2).take()},
       {"type_13", corrupt, 33, "a value's type from 0 to 12, found 13",
        one().key("k", ValueType(13)).put(0u).take()},
-      {"type_minus_1", corrupt, 33, "found 4294967295", one().key("k", ValueType(~0u)).put(0u).take()},
-      {"value_cut", corrupt, 37, "4 bytes for a value, found 3", one().key("k", U32).fill(3).take()},
+      {"type_minus_1", corrupt, 33, "found 4294967295",
+       one().key("k", ValueType(~0u)).put(0u).take()},
+      {"value_cut", corrupt, 37, "4 bytes for a value, found 3",
+       one().key("k", U32).fill(3).take()},
       {"value_f64_cut", corrupt, 37, "8 bytes for a value", one().key("k", F64).fill(7).take()},
       {"bool_2", corrupt, 37, "a bool of 0 or 1, found 2", one().key("k", BOOL).put('\2').take()},
       {"string_minus_1", corrupt, 45, "18446744073709551615 bytes for a string",
@@ -83,12 +86,12 @@ inline std::vector<BadFile> bad_metadata() {
       {"array_type_99", corrupt, 37, "found 99", one().array("k", ValueType(99), 1).take()},
       {"array_length_missing", corrupt, 41, "an array's length",
        one().key("k", ARRAY).put(U8).fill(7).take()},
-      {"array_2_60", corrupt, 41, "at most 9 u8s", one().array("k", U8, uint64_t{1} << 60)
-                                                      .fill(9).take()},
+      {"array_2_60", corrupt, 41, "at most 9 u8s",
+       one().array("k", U8, uint64_t{1} << 60).fill(9).take()},
       {"array_size_wraps", corrupt, 41, "at most 1 u64s",
        one().array("k", U64, (uint64_t{1} << 61) + 1).fill(8).take()},
-      {"array_minus_1", corrupt, 41, "at most 2 f32s", one().array("k", F32, ~uint64_t{0})
-                                                         .fill(8).take()},
+      {"array_minus_1", corrupt, 41, "at most 2 f32s",
+       one().array("k", F32, ~uint64_t{0}).fill(8).take()},
       {"array_one_too_long", corrupt, 41, "at most 3 i16s, as many",
        one().array("k", I16, 4).fill(7).take()},
       {"array_bool_7", corrupt, 51, "found 7", one().array("k", BOOL, 4).text("\1\1\7\1").take()},
@@ -127,8 +130,8 @@ inline std::vector<BadFile> bad_tensors() {
        one().tensor("t", {1, 1, 1, 1, 8}, F32, 0).pad_to(160).take()},
       {"dimensions_minus_1", corrupt, 33, "found 4294967295",
        one().string("t").put(~0u).pad_to(96).take()},
-      {"dimension_0", corrupt, 45, "a dimension from 1", one().tensor("t", {8, 0}, F32, 0)
-                                                            .pad_to(128).take()},
+      {"dimension_0", corrupt, 45, "a dimension from 1",
+       one().tensor("t", {8, 0}, F32, 0).pad_to(128).take()},
       {"dimension_2_63", corrupt, 37, "found 9223372036854775808",
        one().tensor("t", {uint64_t{1} << 63}, F32, 0).pad_to(128).take()},
       {"dimensions_wrap", corrupt, 45, "a dimension from 1 to 2147483647",
@@ -178,8 +181,7 @@ inline std::vector<BadFile> bad_tensors() {
 
 inline std::vector<BadFile> bad_files() {
   std::vector<BadFile> all = bad_starts();
-  for (auto more : {bad_metadata(), bad_tensors()})
-    all.insert(all.end(), more.begin(), more.end());
+  for (auto more : {bad_metadata(), bad_tensors()}) all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

@@ -36,12 +36,21 @@ TEST(BadFiles, EachGivesItsOneErrorWithThePlace) {
 // A small file with every kind of thing in it.
 std::string good_file() {
   return header(2, 4)
-      .key("general.architecture", ValueType::STRING).string("test")
-      .array("tokens", ValueType::STRING, 3).string("a").string("").string("ccc")
-      .array("scores", ValueType::F32, 2).put(1.0f).put(2.0f)
-      .key("on", ValueType::BOOL).put('\1')
-      .tensor("a", {32, 2}, 2, 0).tensor("b", {3}, 0, 64)
-      .pad_to(400).take();
+      .key("general.architecture", ValueType::STRING)
+      .string("test")
+      .array("tokens", ValueType::STRING, 3)
+      .string("a")
+      .string("")
+      .string("ccc")
+      .array("scores", ValueType::F32, 2)
+      .put(1.0f)
+      .put(2.0f)
+      .key("on", ValueType::BOOL)
+      .put('\1')
+      .tensor("a", {32, 2}, 2, 0)
+      .tensor("b", {3}, 0, 64)
+      .pad_to(400)
+      .take();
 }
 
 TEST(BadFiles, EveryTruncationIsCorrupt) {

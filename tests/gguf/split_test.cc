@@ -32,8 +32,8 @@ Result<void> write_part(const TemporaryFolder& folder, int part, SplitCase says,
 
 void write_model(const TemporaryFolder& folder) {
   for (uint16_t part = 1; part <= 3; ++part)
-    ASSERT_TRUE(write_part(folder, part, {static_cast<uint16_t>(part - 1), 3},
-                           fmt::format("t{}", part)));
+    ASSERT_TRUE(
+        write_part(folder, part, {static_cast<uint16_t>(part - 1), 3}, fmt::format("t{}", part)));
 }
 
 void expect_error(const TemporaryFolder& folder, ErrorCode code, const std::string& says) {
@@ -51,9 +51,9 @@ TEST(SplitName, IsParsedOnlyInItsForm) {
   EXPECT_EQ(name->part, 2);
   EXPECT_EQ(name->n_parts, 10);
   EXPECT_EQ(split_path(name->stem, 2, 10), "/m/a-00002-of-00010.gguf");
-  for (const char* other : {"a.gguf", "-00002-of-00010.ggu", "a-0002-of-00010.gguf",
-                            "a-00000-of-00010.gguf", "a-00011-of-00010.gguf",
-                            "a-0000x-of-00010.gguf", "a-+0001-of-00010.gguf", ""})
+  for (const char* other :
+       {"a.gguf", "-00002-of-00010.ggu", "a-0002-of-00010.gguf", "a-00000-of-00010.gguf",
+        "a-00011-of-00010.gguf", "a-0000x-of-00010.gguf", "a-+0001-of-00010.gguf", ""})
     EXPECT_FALSE(parse_split_name(other)) << other;
 }
 
@@ -81,8 +81,9 @@ TEST(Split, AMissingPartIsNamed) {
   const TemporaryFolder folder;
   write_model(folder);
   std::filesystem::remove(split_path(folder / "model", 2, 3));
-  expect_error(folder, ErrorCode::io, "part 2 of 3 of the model is missing: cannot open " +
-                                          split_path(folder / "model", 2, 3));
+  expect_error(
+      folder, ErrorCode::io,
+      "part 2 of 3 of the model is missing: cannot open " + split_path(folder / "model", 2, 3));
 }
 
 TEST(Split, APartInAnothersPlaceIsFound) {

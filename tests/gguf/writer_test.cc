@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 
 #include "gguf/file.h"
 #include "tests/gguf/temporary_folder.h"
@@ -101,10 +102,11 @@ TEST(Writer, TensorsReturnAlignedAndWhole) {
   for (const uint32_t alignment : {8u, 32u, 4096u}) {
     Writer writer(alignment);
     ASSERT_TRUE(writer.add_tensor("a", DType::F32, {3, 2}, bytes_of(a)));
-    ASSERT_TRUE(writer.add_tensor("b", DType::Q4_0, {32, 1, 2}, [&](const Writer::Sink& sink) -> Result<void> {
-      HWTV_TRY_VOID(sink(std::span(b).first(18)));  // one row at a time
-      return sink(std::span(b).last(18));
-    }));
+    ASSERT_TRUE(writer.add_tensor(
+        "b", DType::Q4_0, {32, 1, 2}, [&](const Writer::Sink& sink) -> Result<void> {
+          HWTV_TRY_VOID(sink(std::span(b).first(18)));  // one row at a time
+          return sink(std::span(b).last(18));
+        }));
     ASSERT_TRUE(writer.write(folder / "t.gguf"));
     const auto file = File::open(folder / "t.gguf");
     ASSERT_TRUE(file) << file.error().what;
@@ -122,12 +124,48 @@ TEST(Writer, TensorsReturnAlignedAndWhole) {
   }
 }
 
+// tests/gguf/peer.gguf comes from llama.cpp's gguf-py (make_peer_file.py): the same content must
+// give the same bytes.
+TEST(Writer, WritesWhatThePeerWrites) {
+  const TemporaryFolder folder;
+  Writer writer;
+  writer.set("general.architecture", "test");
+  writer.set("u8", uint8_t{200});
+  writer.set("i8", int8_t{-100});
+  writer.set("u16", uint16_t{60000});
+  writer.set("i16", int16_t{-30000});
+  writer.set("u32", uint32_t{4000000000});
+  writer.set("i32", int32_t{-2000000000});
+  writer.set("f32", 0.1f);
+  writer.set("bool", true);
+  writer.set("string", "text \xe4\xbd\xa0");
+  writer.set("u64", std::numeric_limits<uint64_t>::max());
+  writer.set("i64", std::numeric_limits<int64_t>::min());
+  writer.set("f64", 0.1);
+  writer.set_array("i32s", std::vector<int32_t>{-1, 1});
+  constexpr bool kBools[] = {true, false};
+  writer.set_array("bools", std::span<const bool>(kBools));
+  writer.set_strings("strings", std::vector<std::string>{"a", "", std::string("z\0z", 3)});
+  const std::vector<float> a = {0, 1, 2, 3, 4, 5};
+  std::vector<uint8_t> b(2 * 18);
+  std::iota(b.begin(), b.end(), uint8_t{0});
+  const std::vector<uint16_t> c = {0x0000, 0x3c00, 0x4000, 0x4200, 0x4400};  // 0 to 4 in half
+  ASSERT_TRUE(writer.add_tensor("a", DType::F32, {3, 2}, bytes_of(a)));
+  ASSERT_TRUE(writer.add_tensor("b", DType::Q4_0, {32, 1, 2}, bytes_of(b)));
+  ASSERT_TRUE(writer.add_tensor("c", DType::F16, {5}, bytes_of(c)));
+  ASSERT_TRUE(writer.write(folder / "ours.gguf"));
+  const auto peers = read_file("tests/gguf/peer.gguf");
+  ASSERT_TRUE(peers) << peers.error().what;
+  EXPECT_EQ(*read_file(folder / "ours.gguf"), *peers);
+}
+
 TEST(Writer, RefusesWhatTheReaderWould) {
   Writer writer;
   const std::vector<float> data(64);
   const auto refused = [&](std::string_view name, DType dtype, std::vector<int64_t> shape) {
     const auto added = writer.add_tensor(name, dtype, std::move(shape), bytes_of(data));
-    return !added && added.error().code == ErrorCode::invalid_request && !added.error().advice.empty();
+    return !added && added.error().code == ErrorCode::invalid_request &&
+           !added.error().advice.empty();
   };
   EXPECT_FALSE(refused("a", DType::F32, {64}));
   EXPECT_TRUE(refused("a", DType::F32, {64}));
