@@ -51,7 +51,9 @@ class Chat {
 
   Result<int> run() {
     reset();
-    if (options_.load) HWTV_TRY(conversation_, load_conversation(*options_.load));
+    if (options_.load) {
+      HWTV_TRY(conversation_, load_conversation(*options_.load));
+    }
     if (terminal_) fmt::print(stderr, "/help lists the commands\n");
     std::string line;
     while (next_line(line)) {

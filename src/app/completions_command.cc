@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "app/command_line.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
