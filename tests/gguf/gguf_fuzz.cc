@@ -8,9 +8,8 @@
 #include "base/check.h"
 #include "gguf/file.h"
 
+namespace hwtv {
 namespace {
-
-using namespace hwtv;
 
 int64_t sum_of_values(const gguf::Value& value) {
   int64_t sum = static_cast<int64_t>(value.description().size());
@@ -61,3 +60,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace hwtv

@@ -281,7 +281,8 @@ def check_listed(tree):
         # Its own folder's list or one above names it from there; any list may give the full name.
         relative = [name] + [path.relative_to(parent).as_posix() for parent in path.parents
                              if f"{parent}/CMakeLists.txt" in lists]
-        if not any(re.search(rf"(?<![\w./]){re.escape(way)}(?![\w.])", text)
+        front = r"(?:(?<![\w./])|(?<=\$\{CMAKE_SOURCE_DIR\}/))"
+        if not any(re.search(rf"{front}{re.escape(way)}(?![\w.])", text)
                    for way in relative for text in lists.values()):
             tree.report(name, 1, "in no CMakeLists.txt")
 

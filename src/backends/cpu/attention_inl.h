@@ -1,0 +1,229 @@
+// Attention over the paged cache.  Each split of kSplitTokens positions is summed by itself, with its
+// own largest score, and the splits are merged in order [Milakov & Gimelshein 2018].
+// After cache_inl.h and elementwise_inl.h (exp_f).
+#pragma once
+#include <cstdint>
+
+#include "backends/cpu/kernels.h"
+
+namespace hwtv::cpu {
+namespace {
+
+// The query rows of one part, unpacked.
+struct Queries {
+  int64_t n;
+  int64_t slot[kQueryRows];     // row * n_heads + head
+  const float* q[kQueryRows];   // (head_dim)
+  int64_t begin[kQueryRows];    // the positions that the row sees: [begin, end)
+  int64_t end[kQueryRows];
+};
+
+static Queries unpack_queries(const AttentionArgs& a, const AttentionPart& part) {
+  Queries rows;
+  const int64_t n_group_heads = a.n_heads / a.n_kv_heads;
+  rows.n = part.query_end - part.query_begin;
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const int64_t token = (part.query_begin + i) / n_group_heads;
+    const int64_t head = part.kv_head * n_group_heads + (part.query_begin + i) % n_group_heads;
+    rows.slot[i] = (part.first_row + token) * a.n_heads + head;
+    rows.q[i] = a.q + rows.slot[i] * a.head_dim;
+    rows.end[i] = part.first_position + token + 1;
+    rows.begin[i] = a.window_tokens > 0 && rows.end[i] > a.window_tokens
+                        ? rows.end[i] - a.window_tokens
+                        : 0;
+  }
+  return rows;
+}
+
+// One split of a part: scores become weights exp(score - max).
+struct Split {
+  int64_t first;   // position of weights[r][0]
+  int64_t lo, hi;  // the positions that any row sees
+  float max[kQueryRows];
+  float sum[kQueryRows];  // 0: the row sees nothing here
+  // A tile's lanes may reach past the last position.
+  alignas(64) float weights[kQueryRows][kSplitTokens + kKvTileTokens];
+};
+
+template <typename Keys, int kRows>
+static void score_rows(const AttentionArgs& a, const AttentionPart& part, const float* const* q,
+                       Split& split, int64_t row) {
+  const int64_t tile_bytes = Keys::tile_bytes(a.head_dim);
+  const int64_t step =
+      a.place.block_tokens < kKvTileTokens ? a.place.block_tokens : kKvTileTokens;
+  for (int64_t p = split.lo - split.lo % step; p < split.hi; p += step) {
+    F acc[kRows];
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) acc[r] = set_f(0);
+    const uint8_t* tile = key_tile(a.place, part.block_table, part.kv_head, p, tile_bytes);
+    Keys::template add_scores<kRows>(tile, q, a.head_dim, acc);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r)
+      store_f(&split.weights[row + r][p - split.first], mul_f(acc[r], set_f(a.scale)));
+  }
+}
+
+// Positions outside the row's own range get weight 0.
+static void weigh_row(Split& split, int64_t row, int64_t begin, int64_t end) {
+  float* const weights = split.weights[row];
+  const int64_t first_tile = (split.lo - split.first) / kLanes * kLanes;
+  const int64_t n = split.hi - split.first;
+  begin -= split.first;
+  end -= split.first;
+  F largest = set_f(-__builtin_inff());
+  for (int64_t i = first_tile; i < n; i += kLanes)
+    largest = max_f(keep_f(load_f(weights + i), begin - i, end - i, -__builtin_inff()), largest);
+  split.max[row] = max_lane(largest);
+  F sum = set_f(0);
+  for (int64_t i = first_tile; i < n; i += kLanes) {
+    const F weight = exp_f(sub_f(load_f(weights + i), set_f(split.max[row])));
+    const F kept = keep_f(weight, begin - i, end - i, 0.0f);
+    store_f(weights + i, kept);
+    sum = add_f(sum, kept);
+  }
+  split.sum[row] = sum_f(sum);
+}
+
+template <typename Keys>
+static void score_split(const AttentionArgs& a, const AttentionPart& part, const Queries& rows,
+                        int64_t index, Split& split) {
+  split.first = index * kSplitTokens;
+  split.lo = split.first + kSplitTokens;
+  split.hi = split.first;
+  for (int64_t r = 0; r < rows.n; ++r) {
+    const int64_t begin = rows.begin[r] > split.first ? rows.begin[r] : split.first;
+    const int64_t last = split.first + kSplitTokens;
+    const int64_t end = rows.end[r] < last ? rows.end[r] : last;
+    split.max[r] = -__builtin_inff();
+    split.sum[r] = 0;
+    if (begin >= end) continue;
+    split.lo = begin < split.lo ? begin : split.lo;
+    split.hi = end > split.hi ? end : split.hi;
+  }
+  if (split.lo >= split.hi) return;
+  int64_t r = 0;
+  for (; r + kAttentionRows <= rows.n; r += kAttentionRows)
+    score_rows<Keys, kAttentionRows>(a, part, rows.q + r, split, r);
+  for (; r < rows.n; ++r) score_rows<Keys, 1>(a, part, rows.q + r, split, r);
+  for (r = 0; r < rows.n; ++r)
+    weigh_row(split, r, rows.begin[r], rows.end[r]);
+}
+
+// acc[r] = sum over the split's positions of weight * values [d, d + 16), in order.
+template <typename Values, int kRows>
+static void sum_values(const AttentionArgs& a, const AttentionPart& part, const Split& split,
+                       int64_t row, int64_t d, F* out) {
+  F acc[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) acc[r] = set_f(0);
+  for (int64_t p = split.lo; p < split.hi;) {
+    const uint8_t* value = value_row(a.place, part.block_table, part.kv_head, p);
+    const int64_t block_end = p - p % a.place.block_tokens + a.place.block_tokens;
+    const int64_t end = block_end < split.hi ? block_end : split.hi;
+    for (; p < end; ++p, value += a.place.v_row_bytes) {
+      const F v = Values::load(value, d);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r)
+        acc[r] = madd_f(set_f(split.weights[row + r][p - split.first]), v, acc[r]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) out[r] = acc[r];
+}
+
+// How a split joins what was merged before it: result = before * `old_factor` + split * `factor`.
+struct Joint {
+  float old_factor, factor;
+  bool first;  // nothing before it: the split itself
+};
+
+static Joint join(SplitState& merged, float max, float sum) {
+  if (merged.sum == 0) {
+    merged = {max, sum};
+    return {0, 1, true};
+  }
+  const float top = max > merged.max ? max : merged.max;
+  const Joint joint = {exp_scalar(merged.max - top), exp_scalar(max - top), false};
+  merged = {top, merged.sum * joint.old_factor + sum * joint.factor};
+  return joint;
+}
+
+HWTV_INLINE void join_values(const Joint& joint, F values, float* to, int64_t n) {
+  if (!joint.first)
+    values = madd_f(values, set_f(joint.factor), mul_f(load_n(to, n), set_f(joint.old_factor)));
+  store_n(to, values, n);
+}
+
+static void normalize(float sum, int64_t value_dim, float* out) {
+  const float inverse = 1.0f / sum;
+  for (int64_t d = 0; d < value_dim; ++d) out[d] *= inverse;
+}
+
+// Hands the weighted values of each row that sees the split to take(row, d, values, n).
+template <typename Values, typename Take>
+HWTV_INLINE void for_each_value(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
+                                const Split& split, const Take& take) {
+  for (int64_t d = 0; d < a.value_dim; d += kLanes) {
+    const int64_t n = a.value_dim - d < kLanes ? a.value_dim - d : kLanes;
+    F values[kAttentionRows];
+    int64_t row = 0;
+    for (; row + kAttentionRows <= n_rows; row += kAttentionRows) {
+      sum_values<Values, kAttentionRows>(a, part, split, row, d, values);
+      for (int r = 0; r < kAttentionRows; ++r) take(row + r, d, values[r], n);
+    }
+    for (; row < n_rows; ++row) {
+      sum_values<Values, 1>(a, part, split, row, d, values);
+      take(row, d, values[0], n);
+    }
+  }
+}
+
+template <typename Keys, typename Values>
+static void attend(const AttentionArgs& a, const AttentionPart& part) {
+  const Queries rows = unpack_queries(a, part);
+  SplitState merged[kQueryRows] = {};
+  Split split;
+  const int64_t last = (rows.end[rows.n - 1] - 1) / kSplitTokens;
+  for (int64_t index = rows.begin[0] / kSplitTokens; index <= last; ++index) {
+    score_split<Keys>(a, part, rows, index, split);
+    Joint joints[kQueryRows];
+    for (int64_t r = 0; r < rows.n; ++r)
+      if (split.sum[r] > 0) joints[r] = join(merged[r], split.max[r], split.sum[r]);
+    for_each_value<Values>(a, part, rows.n, split, [&](int64_t r, int64_t d, F values, int64_t n) {
+      if (split.sum[r] > 0) join_values(joints[r], values, a.out + rows.slot[r] * a.value_dim + d, n);
+    });
+  }
+  for (int64_t r = 0; r < rows.n; ++r)
+    normalize(merged[r].sum, a.value_dim, a.out + rows.slot[r] * a.value_dim);
+}
+
+template <typename Keys, typename Values>
+static void attend_split(const AttentionArgs& a, const AttentionPart& part, int64_t index,
+                         int64_t n_splits, SplitState* states, float* values_out) {
+  const Queries rows = unpack_queries(a, part);
+  Split split;
+  score_split<Keys>(a, part, rows, index, split);
+  for (int64_t r = 0; r < rows.n; ++r)
+    states[rows.slot[r] * n_splits + index] = {split.max[r], split.sum[r]};
+  if (split.lo >= split.hi) return;
+  for_each_value<Values>(a, part, rows.n, split, [&](int64_t r, int64_t d, F values, int64_t n) {
+    store_n(values_out + (rows.slot[r] * n_splits + index) * a.value_dim + d, values, n);
+  });
+}
+
+static void merge_splits(const SplitState* states, const float* values, int64_t n_splits,
+                         int64_t value_dim, float* out) {
+  SplitState merged = {};
+  for (int64_t s = 0; s < n_splits; ++s, values += value_dim) {
+    if (states[s].sum == 0) continue;
+    const Joint joint = join(merged, states[s].max, states[s].sum);
+    for (int64_t d = 0; d < value_dim; d += kLanes) {
+      const int64_t n = value_dim - d < kLanes ? value_dim - d : kLanes;
+      join_values(joint, load_n(values + d, n), out + d, n);
+    }
+  }
+  normalize(merged.sum, value_dim, out);
+}
+
+}  // namespace
+}  // namespace hwtv::cpu

@@ -1,0 +1,60 @@
+// The CPU backend: weights read in place from the model's mapping, one kernel table for one
+// instruction set, work handed out to the device's thread team in small pieces.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/kernels.h"
+#include "base/clock.h"
+#include "base/thread_team.h"
+#include "hw/device_context.h"
+#include "hw/ledger.h"
+#include "ops/backend.h"
+
+namespace hwtv::cpu {
+
+// A weight where the file has it.
+struct Weight {
+  ops::WeightDecl decl;
+  const std::byte* bytes;
+  hw::Reservation reservation;
+};
+
+class CpuSpec final : public ops::BackendSpec {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  Result<void> supports(const ops::Program& program, const ops::Limits& limits) const override;
+  ops::BytesByUse memory(const ops::Program& program, const ops::Limits& limits) const override;
+};
+
+class CpuBackend final : public ops::Backend {
+ public:
+  // With the kernels that HWTV_ISA names, or the best ones.  Errors: as chosen_kernels() (isa.h).
+  // Requires: the device outlives the backend.
+  static Result<std::unique_ptr<CpuBackend>> make(hw::DeviceContext& device);
+  // Requires: this machine runs `kernels`; team and ledger outlive the backend, and it its
+  // Executables.
+  CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels);
+
+  const ops::BackendSpec& spec() const override { return spec_; }
+  std::string_view isa() const { return kernels_.name; }
+
+  Result<ops::WeightHandle> import(const ops::WeightDecl& weight, std::span<const std::byte> bytes,
+                                   ops::Shard shard) override;
+  Result<std::unique_ptr<ops::Executable>> prepare(
+      const ops::Program& program, const ops::Limits& limits,
+      std::span<const ops::WeightHandle> weights) override;
+  ops::Ticket submit(ops::Executable& executable, const ops::StepInput& input) override;
+  Result<ops::StepResult> wait(ops::Executable& executable, ops::Ticket ticket) override;
+  void copy_block(ops::Executable& executable, int32_t kv_group, int32_t from, int32_t to) override;
+
+ private:
+  ThreadTeam& team_;
+  hw::Ledger& ledger_;
+  const Kernels& kernels_;
+  CpuSpec spec_;
+  SteadyClock clock_;
+  std::vector<std::unique_ptr<Weight>> weights_;  // by WeightHandle
+};
+
+}  // namespace hwtv::cpu

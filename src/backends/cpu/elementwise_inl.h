@@ -1,0 +1,101 @@
+// RmsNorm, Rope, Glu and Add.  After simd_*_inl.h.
+#pragma once
+#include <cstdint>
+
+#include "backends/cpu/kernels.h"
+
+namespace hwtv::cpu {
+namespace {
+
+// e^x to about 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2] (the
+// Taylor series to x^7, whose rest there is 3e-9).  Below -87 it stays at e^-87.
+HWTV_INLINE F exp_f(F x) {
+  x = min_f(max_f(x, set_f(-87.0f)), set_f(88.0f));
+  const I n = round_i(mul_f(x, set_f(0x1.715476p+0f)));  // log2 e
+  const F whole = to_float(n);
+  F r = madd_f(whole, set_f(-0x1.62e4p-1f), x);  // ln 2 in two parts, the first exact times n
+  r = madd_f(whole, set_f(-0x1.7f7d1cp-20f), r);
+  F p = set_f(1.0f / 5040);
+  p = madd_f(p, r, set_f(1.0f / 720));
+  p = madd_f(p, r, set_f(1.0f / 120));
+  p = madd_f(p, r, set_f(1.0f / 24));
+  p = madd_f(p, r, set_f(1.0f / 6));
+  p = madd_f(p, r, set_f(0.5f));
+  p = madd_f(p, r, set_f(1.0f));
+  p = madd_f(p, r, set_f(1.0f));
+  return scale_by_power(p, n);
+}
+HWTV_INLINE float exp_scalar(float x) {
+  float lanes[kLanes];
+  store_f(lanes, exp_f(set_f(x)));
+  return lanes[0];
+}
+
+static void rms_norm(const float* x, const float* weight, float eps, int64_t n_groups, int64_t width,
+                     float* out) {
+  for (int64_t g = 0; g < n_groups; ++g, x += width, out += width) {
+    F squares = set_f(0);
+    int64_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) {
+      const F v = load_f(x + i);
+      squares = madd_f(v, v, squares);
+    }
+    if (i < width) {
+      const F v = load_n(x + i, width - i);
+      squares = madd_f(v, v, squares);
+    }
+    const float mean = sum_f(squares) / static_cast<float>(width);
+    const F factor = set_f(1.0f / __builtin_sqrtf(mean + eps));
+    for (i = 0; i + kLanes <= width; i += kLanes)
+      store_f(out + i, mul_f(mul_f(load_f(x + i), factor), load_f(weight + i)));
+    if (i < width)
+      store_n(out + i, mul_f(mul_f(load_n(x + i, width - i), factor), load_n(weight + i, width - i)),
+              width - i);
+  }
+}
+
+static void rope(const RopeArgs& args, const float* x, const float* cosines, const float* sines,
+                 float* out) {
+  const int64_t n_pairs = args.n_rotated / 2;
+  for (int64_t head = 0; head < args.n_heads; ++head, x += args.head_dim, out += args.head_dim) {
+    if (args.pairs == RopePairs::adjacent) {
+      for (int64_t i = 0; i < n_pairs; ++i) {
+        const float a = x[2 * i], b = x[2 * i + 1];
+        out[2 * i] = a * cosines[i] - b * sines[i];
+        out[2 * i + 1] = a * sines[i] + b * cosines[i];
+      }
+    } else {
+      for (int64_t i = 0; i < n_pairs; ++i) {
+        const float a = x[i], b = x[i + n_pairs];
+        out[i] = a * cosines[i] - b * sines[i];
+        out[i + n_pairs] = a * sines[i] + b * cosines[i];
+      }
+    }
+    for (int64_t i = args.n_rotated; i < args.head_dim; ++i) out[i] = x[i];
+  }
+}
+
+HWTV_INLINE F activate(GluKind kind, F x) {
+  F exponent = x;  // x * sigmoid(exponent)
+  if (kind == GluKind::gelu_tanh) {
+    // x / 2 * (1 + tanh u) = x * sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+    const F cube = mul_f(mul_f(x, x), x);
+    exponent = mul_f(set_f(1.5957691216f), madd_f(set_f(0.044715f), cube, x));
+  }
+  return div_f(x, add_f(set_f(1.0f), exp_f(sub_f(set_f(0), exponent))));
+}
+
+static void glu(GluKind kind, const float* gate, const float* up, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store_f(out + i, mul_f(activate(kind, load_f(gate + i)), load_f(up + i)));
+  if (i < n)
+    store_n(out + i, mul_f(activate(kind, load_n(gate + i, n - i)), load_n(up + i, n - i)), n - i);
+}
+
+static void add(const float* a, const float* b, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+
+}  // namespace
+}  // namespace hwtv::cpu

@@ -1,0 +1,111 @@
+#include "backends/cpu/executable.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "ops/rope.h"
+
+namespace hwtv::cpu {
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// "RmsNorm" -> "rms_norm"
+std::string snake_case(std::string_view name) {
+  std::string snake;
+  for (const char c : name) {
+    if (std::isupper(static_cast<unsigned char>(c)) && !snake.empty()) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return snake;
+}
+
+}  // namespace
+
+CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& limits,
+                             std::vector<const Weight*> weights, const Kernels& kernels)
+    : program_(&program),
+      limits_(limits),
+      weights_(std::move(weights)),
+      kernels_(kernels),
+      arena_(ops::plan_arena(program, limits)),
+      staging_layout_(plan_staging(program, limits)) {
+  for (const ops::NamedOp& named : program.ops) kernel_names_.push_back(kernel_name_of(named.op));
+  for (size_t group = 0; group < program.kv_groups.size(); ++group)
+    kv_layouts_.push_back(kv_layout(program.kv_groups[group], group, limits));
+  spans.reserve(program.ops.size());
+  result.outputs.reserve(program.outputs.size());
+}
+
+Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(const ops::Program& program,
+                                                           const ops::Limits& limits,
+                                                           std::vector<const Weight*> weights,
+                                                           const Kernels& kernels,
+                                                           hw::Ledger& ledger) {
+  std::unique_ptr<CpuExecutable> made(
+      new CpuExecutable(program, limits, std::move(weights), kernels));
+  HWTV_TRY(made->activations_, hw::Buffer::allocate(ledger, hw::Use::activations, "arena",
+                                                    made->arena_.n_bytes));
+  HWTV_TRY(made->staging_, hw::Buffer::allocate(ledger, hw::Use::staging, "scratch",
+                                                made->staging_layout_.n_bytes));
+  for (size_t group = 0; group < made->kv_layouts_.size(); ++group) {
+    HWTV_TRY(hw::Buffer pool, hw::Buffer::allocate(ledger, hw::Use::kv,
+                                                   fmt::format("kv group {}", group),
+                                                   made->kv_layouts_[group].pool_bytes()));
+    made->pools_.push_back(std::move(pool));
+  }
+  // Touched now: no step waits for a page, and what is reserved is what is held.
+  for (hw::Buffer* buffer : {&made->activations_, &made->staging_})
+    if (buffer->size_bytes() > 0)
+      std::memset(buffer->data(), 0, static_cast<size_t>(buffer->size_bytes()));
+  made->fill_frequencies();
+  return made;
+}
+
+std::string CpuExecutable::kernel_name_of(const ops::Op& op) const {
+  std::string name = snake_case(ops::op_name(op));
+  if (const auto* mat_mul = std::get_if<ops::MatMul>(&op))
+    name = lower_case(dtype_name(program_->weight(mat_mul->weight).dtype));
+  else if (std::holds_alternative<ops::Attention>(op))
+    name += fmt::format("_{}_{}", lower_case(dtype_name(limits_.k_dtype)),
+                        lower_case(dtype_name(limits_.v_dtype)));
+  return fmt::format("{}_{}", name, kernels_.name);
+}
+
+void CpuExecutable::fill_frequencies() {
+  for (const RopeTable& table : staging_layout_.rope_tables) {
+    std::span<const float> factors;
+    if (table.factors != ops::kNoWeight)
+      factors = {vector(table.factors), static_cast<size_t>(table.rope.n_rotated / 2)};
+    frequencies_.push_back(ops::rope_frequencies(table.rope, factors));
+  }
+}
+
+ops::BytesByUse CpuExecutable::reserved() const {
+  ops::BytesByUse bytes;
+  for (const Weight* weight : weights_) bytes.weights += weight->reservation.size_bytes();
+  for (const hw::Buffer& pool : pools_) bytes.kv += pool.size_bytes();
+  bytes.activations = activations_.size_bytes();
+  bytes.staging = staging_.size_bytes();
+  return bytes;
+}
+
+void CpuExecutable::copy_block(int32_t group, int32_t from, int32_t to) {
+  const auto i = static_cast<size_t>(group);
+  const KvLayout& layout = kv_layouts_[i];
+  CHECK(from >= 0 && from < layout.n_blocks && to >= 0 && to < layout.n_blocks);
+  std::memmove(pools_[i].data() + to * layout.block_bytes,
+               pools_[i].data() + from * layout.block_bytes,
+               static_cast<size_t>(layout.block_bytes));
+}
+
+}  // namespace hwtv::cpu

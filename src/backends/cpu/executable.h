@@ -1,0 +1,87 @@
+// A Program made ready for the CPU: kernels chosen, arena and staging laid out and touched, caches
+// reserved.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/layout.h"
+#include "hw/buffer.h"
+#include "ops/arena.h"
+#include "ops/backend.h"
+#include "ops/program.h"
+
+namespace hwtv::cpu {
+
+class CpuExecutable final : public ops::Executable {
+ public:
+  // Requires: CpuSpec::supports().  Errors: out_of_memory.
+  static Result<std::unique_ptr<CpuExecutable>> make(const ops::Program& program,
+                                                     const ops::Limits& limits,
+                                                     std::vector<const Weight*> weights,
+                                                     const Kernels& kernels, hw::Ledger& ledger);
+
+  ops::BytesByUse reserved() const override;
+  std::vector<std::string> kernels() const override { return kernel_names_; }
+
+  const ops::Program& program() const { return *program_; }
+  const ops::Limits& limits() const { return limits_; }
+  const Kernels& table() const { return kernels_; }
+  const Weight& weight(ops::WeightId id) const { return *weights_[static_cast<size_t>(id)]; }
+  // Of a weight that is F32.
+  const float* vector(ops::WeightId id) const {
+    return reinterpret_cast<const float*>(weight(id).bytes);
+  }
+  float* value(ops::ValueId id) {
+    return activations_.floats() + arena_.offsets[static_cast<size_t>(id)] / 4;
+  }
+  const char* kernel_name(size_t op) const { return kernel_names_[op].c_str(); }
+
+  KvPlace kv_place(int32_t group, int32_t layer) {
+    const auto i = static_cast<size_t>(group);
+    return kv_layouts_[i].place(reinterpret_cast<uint8_t*>(pools_[i].data()), layer);
+  }
+  void copy_block(int32_t group, int32_t from, int32_t to);
+
+  const StagingLayout& staging_layout() const { return staging_layout_; }
+  template <typename Element>
+  Element* staging(int64_t offset) {
+    return reinterpret_cast<Element*>(staging_.data() + offset);
+  }
+  QuantizedRows quantized() {
+    return {staging<int8_t>(staging_layout_.quants), staging<float>(staging_layout_.scales),
+            staging<int16_t>(staging_layout_.sums)};
+  }
+  // (n_rotated / 2) radians per position
+  const std::vector<float>& frequencies(int32_t rope_table) const {
+    return frequencies_[static_cast<size_t>(rope_table)];
+  }
+
+  ops::StepResult result;          // of the last submit()
+  std::vector<ops::OpSpan> spans;  // room for all ops
+  uint64_t n_steps = 0;
+
+ private:
+  CpuExecutable(const ops::Program& program, const ops::Limits& limits,
+                std::vector<const Weight*> weights, const Kernels& kernels);
+  std::string kernel_name_of(const ops::Op& op) const;
+  void fill_frequencies();
+
+  const ops::Program* program_;
+  ops::Limits limits_;
+  std::vector<const Weight*> weights_;  // by WeightId
+  const Kernels& kernels_;
+  ops::ArenaPlan arena_;
+  StagingLayout staging_layout_;
+  std::vector<KvLayout> kv_layouts_;             // by kv_group
+  std::vector<std::vector<float>> frequencies_;  // by rope table
+  std::vector<std::string> kernel_names_;        // by op
+  hw::Buffer activations_;
+  hw::Buffer staging_;
+  std::vector<hw::Buffer> pools_;  // by kv_group
+};
+
+}  // namespace hwtv::cpu

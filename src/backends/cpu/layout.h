@@ -1,0 +1,58 @@
+// Where everything lies that prepare() allocates, from shapes alone: the spec prices it, the
+// executable allocates it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/kernels.h"
+#include "ops/backend.h"
+#include "ops/program.h"
+
+namespace hwtv::cpu {
+
+// The pool of one KvGroup: (n_blocks, n_layers, keys then values), so that a kv_block is one piece.
+// Pages are touched as sequences grow.
+struct KvLayout {
+  int64_t n_blocks;
+  int64_t block_tokens;
+  int64_t block_bytes;
+  int64_t layer_bytes;   // of one layer in one block
+  int64_t values_bytes;  // where the values begin within a layer
+  int64_t k_head_bytes;
+  int64_t v_head_bytes;
+  int64_t v_row_bytes;
+
+  int64_t pool_bytes() const { return n_blocks * block_bytes; }
+  KvPlace place(uint8_t* pool, int32_t layer) const;
+};
+
+// Requires: CpuSpec::supports().
+KvLayout kv_layout(const ops::KvGroup& kv, size_t group, const ops::Limits& limits);
+
+// One table of cosines and sines serves all Rope ops with the same settings.
+struct RopeTable {
+  ops::RopeConfig rope;
+  ops::WeightId factors;
+  int64_t cosines;  // offset in staging: (n_tokens, n_rotated / 2)
+  int64_t sines;
+};
+
+// A decode step splits attention over the cache too, up to this many tokens in the step.
+inline constexpr int64_t kSplitStepTokens = 4;
+
+// Byte offsets within the staging buffer.
+struct StagingLayout {
+  int64_t quants = 0;  // QuantizedRows of the widest MatMul input
+  int64_t scales = 0;
+  int64_t sums = 0;
+  int64_t slices = 0;       // int32: the slice of each row
+  int64_t split_states = 0;  // SplitState (kSplitStepTokens * n_heads, n_splits)
+  int64_t split_values = 0;  // (kSplitStepTokens * n_heads, n_splits, value_dim)
+  std::vector<RopeTable> rope_tables;
+  std::vector<int32_t> rope_table_of_op;  // by index in Program::ops; -1: not a Rope
+  int64_t n_bytes = 0;
+};
+
+StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limits);
+
+}  // namespace hwtv::cpu

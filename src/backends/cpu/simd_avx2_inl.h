@@ -1,0 +1,193 @@
+// Sixteen lanes as two registers of AVX2 with FMA and F16C.  Words: see simd_scalar_inl.h.
+#pragma once
+#include <immintrin.h>
+
+#include <cstdint>
+
+#define HWTV_INLINE static inline __attribute__((always_inline))
+
+namespace hwtv::cpu {
+namespace {
+
+constexpr int kLanes = 16;
+constexpr int kMicroTokens = 4;
+constexpr int kDotRows = 2;
+constexpr int kDotTokens = 2;
+constexpr int kAttentionRows = 4;
+constexpr bool kCentersWide = true;
+
+struct F {
+  __m256 lo, hi;
+};
+struct I {
+  __m256i lo, hi;
+};
+
+HWTV_INLINE F set_f(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+HWTV_INLINE F load_f(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+HWTV_INLINE void store_f(float* p, F a) {
+  _mm256_storeu_ps(p, a.lo);
+  _mm256_storeu_ps(p + 8, a.hi);
+}
+HWTV_INLINE F load_n(const float* p, int64_t n) {
+  alignas(32) float lanes[kLanes] = {};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return load_f(lanes);
+}
+HWTV_INLINE void store_n(float* p, F a, int64_t n) {
+  alignas(32) float lanes[kLanes];
+  store_f(lanes, a);
+  for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+}
+
+HWTV_INLINE F add_f(F a, F b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
+HWTV_INLINE F sub_f(F a, F b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }
+HWTV_INLINE F mul_f(F a, F b) { return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)}; }
+HWTV_INLINE F div_f(F a, F b) { return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)}; }
+HWTV_INLINE F max_f(F a, F b) { return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)}; }
+HWTV_INLINE F min_f(F a, F b) { return {_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)}; }
+HWTV_INLINE F abs_f(F a) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  return {_mm256_andnot_ps(sign, a.lo), _mm256_andnot_ps(sign, a.hi)};
+}
+HWTV_INLINE F madd_f(F a, F b, F c) {
+  return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+
+HWTV_INLINE float sum_f(F a) {
+  const __m256 s8 = _mm256_add_ps(a.lo, a.hi);
+  const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
+  const __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
+  return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
+}
+HWTV_INLINE float max_lane(F a) {
+  const __m256 m8 = _mm256_max_ps(a.lo, a.hi);
+  const __m128 m4 = _mm_max_ps(_mm256_castps256_ps128(m8), _mm256_extractf128_ps(m8, 1));
+  const __m128 m2 = _mm_max_ps(m4, _mm_movehl_ps(m4, m4));
+  return _mm_cvtss_f32(_mm_max_ss(m2, _mm_movehdup_ps(m2)));
+}
+HWTV_INLINE F keep_f(F a, int64_t begin, int64_t end, float other) {
+  const __m256i first = _mm256_set1_epi32(static_cast<int>(begin) - 1);
+  const __m256i last = _mm256_set1_epi32(static_cast<int>(end));
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i lane8 = _mm256_add_epi32(lane, _mm256_set1_epi32(8));
+  const __m256i lo = _mm256_and_si256(_mm256_cmpgt_epi32(lane, first), _mm256_cmpgt_epi32(last, lane));
+  const __m256i hi =
+      _mm256_and_si256(_mm256_cmpgt_epi32(lane8, first), _mm256_cmpgt_epi32(last, lane8));
+  const __m256 fill = _mm256_set1_ps(other);
+  return {_mm256_blendv_ps(fill, a.lo, _mm256_castsi256_ps(lo)),
+          _mm256_blendv_ps(fill, a.hi, _mm256_castsi256_ps(hi))};
+}
+
+HWTV_INLINE __m128i load_128(const void* p) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(p));
+}
+HWTV_INLINE float half_bits_to_float(uint16_t h) { return _cvtsh_ss(h); }
+HWTV_INLINE uint16_t float_to_half_bits(float f) {
+  return static_cast<uint16_t>(_cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT));
+}
+HWTV_INLINE F load_half(const uint16_t* p) {
+  return {_mm256_cvtph_ps(load_128(p)), _mm256_cvtph_ps(load_128(p + 8))};
+}
+HWTV_INLINE void store_half(uint16_t* p, F a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 8),
+                   _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT));
+}
+HWTV_INLINE F load_bfloat(const uint16_t* p) {
+  const auto widen = [](__m128i bits) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+  };
+  return {widen(load_128(p)), widen(load_128(p + 8))};
+}
+HWTV_INLINE F bytes_to_f(__m128i bytes) {
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
+          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8)))};
+}
+HWTV_INLINE F load_int8(const int8_t* p) { return bytes_to_f(load_128(p)); }
+HWTV_INLINE F load_nibbles(const uint8_t* p, int shift) {
+  const __m128i nibbles = _mm_and_si128(_mm_srli_epi16(load_128(p), shift), _mm_set1_epi8(15));
+  return bytes_to_f(_mm_sub_epi8(nibbles, _mm_set1_epi8(8)));
+}
+
+HWTV_INLINE I set_i(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+HWTV_INLINE F to_float(I a) { return {_mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi)}; }
+HWTV_INLINE I round_i(F a) { return {_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi)}; }
+HWTV_INLINE void store_int8(int8_t* p, I a) {
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a.lo, a.hi), 0xd8);
+  const __m128i bytes =
+      _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
+}
+HWTV_INLINE int32_t sum_i(I a) {
+  const __m256i s8 = _mm256_add_epi32(a.lo, a.hi);
+  __m128i s = _mm_add_epi32(_mm256_castsi256_si128(s8), _mm256_extracti128_si256(s8, 1));
+  s = _mm_add_epi32(s, _mm_unpackhi_epi64(s, s));
+  return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 1)));
+}
+HWTV_INLINE F scale_by_power(F a, I n) {
+  const auto power = [](__m256i e) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(e, _mm256_set1_epi32(127)), 23));
+  };
+  return {_mm256_mul_ps(a.lo, power(n.lo)), _mm256_mul_ps(a.hi, power(n.hi))};
+}
+
+// Pairs of products fit 16 bits: 2 * 127 * 127.  `wide` weights have 128 subtracted and their sign
+// moved to x, since 2 * 255 * 127 would not fit.
+template <bool kWide>
+HWTV_INLINE __m256i dot4_half(__m256i acc, const uint8_t* w, __m256i x) {
+  __m256i weights = _mm256_load_si256(reinterpret_cast<const __m256i*>(w));
+  if constexpr (kWide) {
+    const __m256i centered = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
+    weights = _mm256_abs_epi8(centered);
+    x = _mm256_sign_epi8(x, centered);
+  }
+  const __m256i pairs = _mm256_maddubs_epi16(weights, x);
+  return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+template <bool kWide>
+HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+  int32_t four;
+  __builtin_memcpy(&four, x, 4);
+  const __m256i broadcast = _mm256_set1_epi32(four);
+  return {dot4_half<kWide>(acc.lo, w, broadcast), dot4_half<kWide>(acc.hi, w + 32, broadcast)};
+}
+
+// 8 rows of 32 bytes -> 8 lines, 64 bytes apart, of which this fills 32.
+HWTV_INLINE void transpose8(const uint8_t* rows, int64_t stride, uint8_t* lines) {
+  __m256i a[8], b[8];
+  for (int r = 0; r < 8; ++r)
+    a[r] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows + r * stride));
+  for (int r = 0; r < 8; r += 2) {
+    b[r] = _mm256_unpacklo_epi32(a[r], a[r + 1]);
+    b[r + 1] = _mm256_unpackhi_epi32(a[r], a[r + 1]);
+  }
+  for (int r = 0; r < 8; r += 4) {
+    a[r] = _mm256_unpacklo_epi64(b[r], b[r + 2]);
+    a[r + 1] = _mm256_unpackhi_epi64(b[r], b[r + 2]);
+    a[r + 2] = _mm256_unpacklo_epi64(b[r + 1], b[r + 3]);
+    a[r + 3] = _mm256_unpackhi_epi64(b[r + 1], b[r + 3]);
+  }
+  for (int j = 0; j < 4; ++j) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lines + 64 * j),
+                       _mm256_permute2x128_si256(a[j], a[j + 4], 0x20));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lines + 64 * (j + 4)),
+                       _mm256_permute2x128_si256(a[j], a[j + 4], 0x31));
+  }
+}
+HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) {
+  for (int half = 0; half < 2; ++half)
+    for (int part = 0; part < 2; ++part)
+      transpose8(rows + 8 * half * stride + 32 * part, stride, lines + 512 * part + 32 * half);
+}
+
+HWTV_INLINE void look_up_nibbles(const uint8_t* nibbles, const uint8_t* table, uint8_t* out) {
+  const __m128i packed = load_128(nibbles), values = load_128(table), low = _mm_set1_epi8(15);
+  const __m128i first = _mm_shuffle_epi8(values, _mm_and_si128(packed, low));
+  const __m128i second = _mm_shuffle_epi8(values, _mm_and_si128(_mm_srli_epi16(packed, 4), low));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), first);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16), second);
+}
+
+}  // namespace
+}  // namespace hwtv::cpu

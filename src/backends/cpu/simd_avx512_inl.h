@@ -1,0 +1,164 @@
+// Sixteen lanes as one register of AVX-512 (F, BW, VL, DQ), with VNNI where the file is built for
+// it.  Words: see simd_scalar_inl.h.
+#pragma once
+#if defined(__GNUC__) && !defined(__clang__)
+// _mm512_undefined_ps and its kin in g++ 12's headers.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <immintrin.h>
+
+#include <cstdint>
+
+#define HWTV_INLINE static inline __attribute__((always_inline))
+
+namespace hwtv::cpu {
+namespace {
+
+constexpr int kLanes = 16;
+constexpr int kMicroTokens = 8;
+constexpr int kDotRows = 4;
+constexpr int kDotTokens = 4;
+constexpr int kAttentionRows = 4;
+#ifdef __AVX512VNNI__
+constexpr bool kCentersWide = false;
+#else
+constexpr bool kCentersWide = true;
+#endif
+
+struct F {
+  __m512 v;
+};
+struct I {
+  __m512i v;
+};
+
+HWTV_INLINE F set_f(float x) { return {_mm512_set1_ps(x)}; }
+HWTV_INLINE F load_f(const float* p) { return {_mm512_loadu_ps(p)}; }
+HWTV_INLINE void store_f(float* p, F a) { _mm512_storeu_ps(p, a.v); }
+HWTV_INLINE __mmask16 first_lanes(int64_t n) { return static_cast<__mmask16>((1u << n) - 1); }
+HWTV_INLINE F load_n(const float* p, int64_t n) {
+  return {_mm512_maskz_loadu_ps(first_lanes(n), p)};
+}
+HWTV_INLINE void store_n(float* p, F a, int64_t n) {
+  _mm512_mask_storeu_ps(p, first_lanes(n), a.v);
+}
+
+HWTV_INLINE F add_f(F a, F b) { return {_mm512_add_ps(a.v, b.v)}; }
+HWTV_INLINE F sub_f(F a, F b) { return {_mm512_sub_ps(a.v, b.v)}; }
+HWTV_INLINE F mul_f(F a, F b) { return {_mm512_mul_ps(a.v, b.v)}; }
+HWTV_INLINE F div_f(F a, F b) { return {_mm512_div_ps(a.v, b.v)}; }
+HWTV_INLINE F max_f(F a, F b) { return {_mm512_max_ps(a.v, b.v)}; }
+HWTV_INLINE F min_f(F a, F b) { return {_mm512_min_ps(a.v, b.v)}; }
+HWTV_INLINE F abs_f(F a) { return {_mm512_andnot_ps(_mm512_set1_ps(-0.0f), a.v)}; }
+HWTV_INLINE F madd_f(F a, F b, F c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+
+HWTV_INLINE float sum_f(F a) {
+  const __m256 s8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
+  const __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
+  return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
+}
+HWTV_INLINE float max_lane(F a) { return _mm512_reduce_max_ps(a.v); }
+HWTV_INLINE F keep_f(F a, int64_t begin, int64_t end, float other) {
+  const uint32_t below_end = end >= kLanes ? 0xffffu : (end <= 0 ? 0u : (1u << end) - 1);
+  const uint32_t below_begin = begin >= kLanes ? 0xffffu : (begin <= 0 ? 0u : (1u << begin) - 1);
+  return {_mm512_mask_mov_ps(_mm512_set1_ps(other),
+                             static_cast<__mmask16>(below_end & ~below_begin), a.v)};
+}
+
+HWTV_INLINE __m128i load_128(const void* p) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(p));
+}
+HWTV_INLINE __m256i load_256(const void* p) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+}
+HWTV_INLINE float half_bits_to_float(uint16_t h) { return _cvtsh_ss(h); }
+HWTV_INLINE uint16_t float_to_half_bits(float f) {
+  return static_cast<uint16_t>(_cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT));
+}
+HWTV_INLINE F load_half(const uint16_t* p) { return {_mm512_cvtph_ps(load_256(p))}; }
+HWTV_INLINE void store_half(uint16_t* p, F a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT));
+}
+HWTV_INLINE F load_bfloat(const uint16_t* p) {
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load_256(p)), 16))};
+}
+HWTV_INLINE F bytes_to_f(__m128i bytes) { return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))}; }
+HWTV_INLINE F load_int8(const int8_t* p) { return bytes_to_f(load_128(p)); }
+HWTV_INLINE F load_nibbles(const uint8_t* p, int shift) {
+  const __m128i nibbles = _mm_and_si128(_mm_srli_epi16(load_128(p), shift), _mm_set1_epi8(15));
+  return bytes_to_f(_mm_sub_epi8(nibbles, _mm_set1_epi8(8)));
+}
+
+HWTV_INLINE I set_i(int32_t x) { return {_mm512_set1_epi32(x)}; }
+HWTV_INLINE F to_float(I a) { return {_mm512_cvtepi32_ps(a.v)}; }
+HWTV_INLINE I round_i(F a) { return {_mm512_cvtps_epi32(a.v)}; }
+HWTV_INLINE void store_int8(int8_t* p, I a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a.v));
+}
+HWTV_INLINE int32_t sum_i(I a) { return _mm512_reduce_add_epi32(a.v); }
+HWTV_INLINE F scale_by_power(F a, I n) {
+  const __m512i bits = _mm512_slli_epi32(_mm512_add_epi32(n.v, _mm512_set1_epi32(127)), 23);
+  return {_mm512_mul_ps(a.v, _mm512_castsi512_ps(bits))};
+}
+
+// Without VNNI, pairs of products must fit 16 bits (2 * 127 * 127 does): `wide` weights have 128
+// subtracted and their sign moved to x.
+template <bool kWide>
+HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+  int32_t four;
+  __builtin_memcpy(&four, x, 4);
+  const __m512i weights = _mm512_load_si512(w);
+#ifdef __AVX512VNNI__
+  return {_mm512_dpbusd_epi32(acc.v, weights, _mm512_set1_epi32(four))};
+#else
+  __m512i magnitudes = weights, signed_x = _mm512_set1_epi32(four);
+  if constexpr (kWide) {
+    const __m512i centered = _mm512_xor_si512(weights, _mm512_set1_epi8(-128));
+    magnitudes = _mm512_abs_epi8(centered);
+    signed_x = _mm512_mask_sub_epi8(signed_x, _mm512_movepi8_mask(centered), _mm512_setzero_si512(),
+                                    signed_x);
+  }
+  const __m512i pairs = _mm512_maddubs_epi16(magnitudes, signed_x);
+  return {_mm512_add_epi32(acc.v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))};
+#endif
+}
+
+HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) {
+  __m512i a[16], b[16];
+  for (int r = 0; r < 16; ++r) a[r] = _mm512_loadu_si512(rows + r * stride);
+  for (int r = 0; r < 16; r += 2) {
+    b[r] = _mm512_unpacklo_epi32(a[r], a[r + 1]);
+    b[r + 1] = _mm512_unpackhi_epi32(a[r], a[r + 1]);
+  }
+  // Now a[4 q + c], 128-bit part p: column 4 p + c of rows 4 q .. 4 q + 3.
+  for (int r = 0; r < 16; r += 4) {
+    a[r] = _mm512_unpacklo_epi64(b[r], b[r + 2]);
+    a[r + 1] = _mm512_unpackhi_epi64(b[r], b[r + 2]);
+    a[r + 2] = _mm512_unpacklo_epi64(b[r + 1], b[r + 3]);
+    a[r + 3] = _mm512_unpackhi_epi64(b[r + 1], b[r + 3]);
+  }
+  for (int c = 0; c < 4; ++c) {
+    const __m512i even01 = _mm512_shuffle_i32x4(a[c], a[c + 4], 0x88);       // parts 0, 2
+    const __m512i odd01 = _mm512_shuffle_i32x4(a[c], a[c + 4], 0xdd);        // parts 1, 3
+    const __m512i even23 = _mm512_shuffle_i32x4(a[c + 8], a[c + 12], 0x88);
+    const __m512i odd23 = _mm512_shuffle_i32x4(a[c + 8], a[c + 12], 0xdd);
+    _mm512_store_si512(lines + 64 * c, _mm512_shuffle_i32x4(even01, even23, 0x88));
+    _mm512_store_si512(lines + 64 * (4 + c), _mm512_shuffle_i32x4(odd01, odd23, 0x88));
+    _mm512_store_si512(lines + 64 * (8 + c), _mm512_shuffle_i32x4(even01, even23, 0xdd));
+    _mm512_store_si512(lines + 64 * (12 + c), _mm512_shuffle_i32x4(odd01, odd23, 0xdd));
+  }
+}
+
+HWTV_INLINE void look_up_nibbles(const uint8_t* nibbles, const uint8_t* table, uint8_t* out) {
+  const __m128i packed = load_128(nibbles), values = load_128(table), low = _mm_set1_epi8(15);
+  const __m128i first = _mm_shuffle_epi8(values, _mm_and_si128(packed, low));
+  const __m128i second = _mm_shuffle_epi8(values, _mm_and_si128(_mm_srli_epi16(packed, 4), low));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), first);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16), second);
+}
+
+}  // namespace
+}  // namespace hwtv::cpu

@@ -1,0 +1,206 @@
+// Sixteen lanes in plain C++: the words that every kernel is written in.  The other simd_*_inl.h say
+// the same words in one instruction set each.
+#pragma once
+#include <cstdint>
+
+#define HWTV_INLINE static inline __attribute__((always_inline))
+
+namespace hwtv::cpu {
+namespace {
+
+constexpr int kLanes = 16;
+constexpr int kMicroTokens = 2;  // tokens of the integer kernels' inner loop
+constexpr int kDotRows = 2;      // weight rows and tokens of the float kernels' inner loop
+constexpr int kDotTokens = 2;
+constexpr int kAttentionRows = 2;
+constexpr bool kCentersWide = false;  // dot4_wide subtracts 128 from the unsigned side by itself
+
+struct F {
+  float v[kLanes];
+};
+struct I {
+  int32_t v[kLanes];
+};
+
+HWTV_INLINE F set_f(float x) {
+  F r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = x;
+  return r;
+}
+HWTV_INLINE F load_f(const float* p) {
+  F r;
+  __builtin_memcpy(r.v, p, sizeof r.v);
+  return r;
+}
+HWTV_INLINE void store_f(float* p, F a) { __builtin_memcpy(p, a.v, sizeof a.v); }
+HWTV_INLINE F load_n(const float* p, int64_t n) {  // the first n lanes, the rest 0
+  F r = set_f(0);
+  for (int i = 0; i < n; ++i) r.v[i] = p[i];
+  return r;
+}
+HWTV_INLINE void store_n(float* p, F a, int64_t n) {
+  for (int i = 0; i < n; ++i) p[i] = a.v[i];
+}
+
+#define HWTV_LANEWISE(name, expression)           \
+  HWTV_INLINE F name(F a, F b) {                  \
+    F r;                                          \
+    for (int i = 0; i < kLanes; ++i) {            \
+      const float x = a.v[i], y = b.v[i];         \
+      r.v[i] = (expression);                      \
+    }                                             \
+    return r;                                     \
+  }
+HWTV_LANEWISE(add_f, x + y)
+HWTV_LANEWISE(sub_f, x - y)
+HWTV_LANEWISE(mul_f, x* y)
+HWTV_LANEWISE(div_f, x / y)
+HWTV_LANEWISE(max_f, x > y ? x : y)
+HWTV_LANEWISE(min_f, x < y ? x : y)
+#undef HWTV_LANEWISE
+HWTV_INLINE F abs_f(F a) {
+  for (int i = 0; i < kLanes; ++i) a.v[i] = __builtin_fabsf(a.v[i]);
+  return a;
+}
+// a * b + c, fused where the instruction set can: only for sums whose last bits may differ.
+HWTV_INLINE F madd_f(F a, F b, F c) { return add_f(mul_f(a, b), c); }
+
+// Pairs lanes i and i + 8, then i + 4, i + 2, i + 1.
+HWTV_INLINE float sum_f(F a) {
+  for (int width = 8; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) a.v[i] += a.v[i + width];
+  return a.v[0];
+}
+HWTV_INLINE float max_lane(F a) {
+  float r = a.v[0];
+  for (int i = 1; i < kLanes; ++i) r = a.v[i] > r ? a.v[i] : r;
+  return r;
+}
+// Lanes [begin, end) of a, `other` elsewhere.
+HWTV_INLINE F keep_f(F a, int64_t begin, int64_t end, float other) {
+  for (int i = 0; i < kLanes; ++i) a.v[i] = i >= begin && i < end ? a.v[i] : other;
+  return a;
+}
+
+HWTV_INLINE float half_bits_to_float(uint16_t h) {
+  // Shifts the half into a float's place and rescales: subnormals come out right.
+  uint32_t bits = static_cast<uint32_t>(h & 0x7fffu) << 13;
+  float magnitude;
+  __builtin_memcpy(&magnitude, &bits, 4);
+  magnitude *= 0x1p112f;
+  __builtin_memcpy(&bits, &magnitude, 4);
+  bits |= bits >= 0x47800000u ? 0x7f800000u : 0u;  // infinity, NaN
+  bits |= static_cast<uint32_t>(h & 0x8000u) << 16;
+  float r;
+  __builtin_memcpy(&r, &bits, 4);
+  return r;
+}
+HWTV_INLINE F load_half(const uint16_t* p) {
+  F r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = half_bits_to_float(p[i]);
+  return r;
+}
+HWTV_INLINE F load_bfloat(const uint16_t* p) {
+  F r;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint32_t bits = static_cast<uint32_t>(p[i]) << 16;
+    __builtin_memcpy(&r.v[i], &bits, 4);
+  }
+  return r;
+}
+HWTV_INLINE F load_int8(const int8_t* p) {
+  F r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = p[i];
+  return r;
+}
+// The low or high nibbles of 16 bytes, minus 8.
+HWTV_INLINE F load_nibbles(const uint8_t* p, int shift) {
+  F r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = static_cast<float>(((p[i] >> shift) & 15) - 8);
+  return r;
+}
+HWTV_INLINE uint16_t float_to_half_bits(float f) {  // rounds to nearest even
+  uint32_t bits;
+  __builtin_memcpy(&bits, &f, 4);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  bits &= 0x7fffffffu;
+  if (bits > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
+  if (bits >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);
+  if (bits < 0x38800000u) {  // subnormal: let the adder round at the half's last place
+    float magnitude;
+    __builtin_memcpy(&magnitude, &bits, 4);
+    magnitude += 0.5f;
+    __builtin_memcpy(&bits, &magnitude, 4);
+    return static_cast<uint16_t>(sign | (bits - 0x3f000000u));
+  }
+  return static_cast<uint16_t>(sign |
+                               ((bits - 0x38000000u + 0xfffu + ((bits >> 13) & 1u)) >> 13));
+}
+HWTV_INLINE void store_half(uint16_t* p, F a) {
+  for (int i = 0; i < kLanes; ++i) p[i] = float_to_half_bits(a.v[i]);
+}
+
+HWTV_INLINE I set_i(int32_t x) {
+  I r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = x;
+  return r;
+}
+HWTV_INLINE F to_float(I a) {
+  F r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = static_cast<float>(a.v[i]);
+  return r;
+}
+// To the nearest integer, ties to even.  Requires: |a| < 2^22.
+HWTV_INLINE I round_i(F a) {
+  I r;
+  for (int i = 0; i < kLanes; ++i) {
+    const float shifted = a.v[i] + 0x1.8p23f;
+    int32_t bits;
+    __builtin_memcpy(&bits, &shifted, 4);
+    r.v[i] = bits - 0x4b400000;
+  }
+  return r;
+}
+HWTV_INLINE void store_int8(int8_t* p, I a) {
+  for (int i = 0; i < kLanes; ++i) p[i] = static_cast<int8_t>(a.v[i]);
+}
+HWTV_INLINE int32_t sum_i(I a) {
+  int32_t r = 0;
+  for (int i = 0; i < kLanes; ++i) r += a.v[i];
+  return r;
+}
+// a * 2^n.  Requires: a in [0.5, 2], n in [-126, 127].
+HWTV_INLINE F scale_by_power(F a, I n) {
+  for (int i = 0; i < kLanes; ++i) {
+    const int32_t bits = (n.v[i] + 127) << 23;
+    float power;
+    __builtin_memcpy(&power, &bits, 4);
+    a.v[i] *= power;
+  }
+  return a;
+}
+
+// acc lane i += sum over j of w[4 i + j] * x byte j; w unsigned, at most 127 unless `wide`.
+template <bool kWide>
+HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+  for (int i = 0; i < kLanes; ++i)
+    for (int j = 0; j < 4; ++j) acc.v[i] += static_cast<int32_t>(w[4 * i + j]) * x[j];
+  return acc;
+}
+
+// 16 rows of 64 bytes -> 16 lines of 64 bytes: line j holds bytes [4 j, 4 j + 4) of every row.
+HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) {
+  for (int j = 0; j < 16; ++j)
+    for (int r = 0; r < 16; ++r) __builtin_memcpy(lines + 64 * j + 4 * r, rows + r * stride + 4 * j, 4);
+}
+
+// table[nibble] of 16 bytes: the low nibbles to out[0, 16), the high ones to out[16, 32).
+HWTV_INLINE void look_up_nibbles(const uint8_t* nibbles, const uint8_t* table, uint8_t* out) {
+  for (int i = 0; i < 16; ++i) {
+    out[i] = table[nibbles[i] & 15];
+    out[i + 16] = table[nibbles[i] >> 4];
+  }
+}
+
+}  // namespace
+}  // namespace hwtv::cpu

@@ -1,0 +1,72 @@
+// One step in progress: what every op's run() is given, and how it shares rows among the threads.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "backends/cpu/executable.h"
+#include "base/thread_team.h"
+#include "ops/backend.h"
+#include "ops/program.h"
+
+namespace hwtv::cpu {
+
+// Work below this many elements is done by the caller alone: waking the team costs about as much.
+inline constexpr int64_t kAloneElements = 16384;
+
+struct Step {
+  ThreadTeam& team;
+  CpuExecutable& executable;
+  const ops::StepInput& input;
+
+  float* value(ops::ValueId id) const { return executable.value(id); }
+  int64_t width(ops::ValueId id) const { return executable.program().value(id).width; }
+  int64_t n_rows(ops::ValueId id) const {
+    return static_cast<int64_t>(executable.program().value(id).rows == ops::Rows::n_tokens
+                                    ? input.tokens.size()
+                                    : input.output_rows.size());
+  }
+  int64_t n_tokens() const { return static_cast<int64_t>(input.tokens.size()); }
+
+  // The slice that each row of the step belongs to; filled once per step.
+  const int32_t* slice_of_row() const {
+    return executable.staging<int32_t>(executable.staging_layout().slices);
+  }
+  const ops::SliceInput& slice(int64_t row) const {
+    return input.slices[static_cast<size_t>(slice_of_row()[row])];
+  }
+  int64_t position(int64_t row) const {
+    const ops::SliceInput& s = slice(row);
+    return s.first_position + row - s.first_row;
+  }
+  const int32_t* block_table(int64_t row, int32_t kv_group) const {
+    return slice(row).block_tables[static_cast<size_t>(kv_group)].data();
+  }
+
+  // work(begin, end) over [0, n) things of `width` elements each.
+  template <typename Work>
+  void share(int64_t n, int64_t width, const Work& work) const {
+    if (n * width <= kAloneElements || team.n_threads() == 1) {
+      if (n > 0) work(int64_t{0}, n);
+      return;
+    }
+    const int64_t grain = std::max<int64_t>(1, kAloneElements / 4 / width);
+    team.for_each_chunk(n, grain, [&](int64_t begin, int64_t end, int) { work(begin, end); });
+  }
+};
+
+// The products of consecutive MatMuls that read one input, as one piece of work.
+// Requires: all read the same x, n <= kMostMatMuls.
+inline constexpr size_t kMostMatMuls = 4;
+void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const Step& step);
+
+void run(const ops::Embed& op, const Step& step);
+void run(const ops::RmsNorm& op, const Step& step);
+void run(const ops::Rope& op, int32_t rope_table, bool fill_table, const Step& step);
+void run(const ops::KvWrite& op, const Step& step);
+void run(const ops::Attention& op, const Step& step);
+void run(const ops::Glu& op, const Step& step);
+void run(const ops::Add& op, const Step& step);
+void run(const ops::SelectOutputs& op, const Step& step);
+
+}  // namespace hwtv::cpu
