@@ -79,10 +79,10 @@ Result<void> BytePairTokenizer::read_merges(const gguf::File& file) {
     const int32_t result = vocabulary().find(both);
     if (left_id < 0 || right_id < 0 || result < 0) {
       const std::string_view missing = left_id < 0 ? left : right_id < 0 ? right : both;
-      return fail(ErrorCode::corrupt_file,
-                  fmt::format("merge {} of {} names {}, which is no token", i, kKey,
-                              gguf::quoted(missing)),
-                  kAdvice);
+      return fail(
+          ErrorCode::corrupt_file,
+          fmt::format("merge {} of {} names {}, which is no token", i, kKey, gguf::quoted(missing)),
+          kAdvice);
     }
     merges_.add(left_id, right_id, static_cast<uint32_t>(i), result);
   }

@@ -120,10 +120,10 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     return {};
   }
   if (*model != "gpt2" && *model != "gemma4") {
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4", gguf::quoted(*model)),
-        "take a model with a byte-level BPE or SentencePiece vocabulary");
+    return fail(ErrorCode::unsupported,
+                fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4",
+                            gguf::quoted(*model)),
+                "take a model with a byte-level BPE or SentencePiece vocabulary");
   }
   const std::string_view name = *model == "gemma4"     ? "gemma4"
                                 : pre && !pre->empty() ? *pre

@@ -1,4 +1,5 @@
-// Small vocabularies as GGUF bytes in memory, right or wrong.  For the tests and the fuzzer of text/.
+// Small vocabularies as GGUF bytes in memory, right or wrong.  For the tests and the fuzzer of
+// text/.
 #pragma once
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,6 @@
-// Any bytes as text for a byte-level BPE, a SentencePiece and a Gemma vocabulary, and as the metadata
-// of one: what is encoded decodes to the same text, and a hostile vocabulary is refused or works.
+// Any bytes as text for a byte-level BPE, a SentencePiece and a Gemma vocabulary, and as the
+// metadata of one: what is encoded decodes to the same text, and a hostile vocabulary is refused or
+// works.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -75,7 +76,8 @@ void check_text(std::string_view text) {
       sentence_piece({"▁", "a", "b", "ab", "▁a", "▁▁", "▁▁▁▁", "é"}),
       sentence_piece({"▁", "a", "a▁", "a▁a", "▁a"})};  // merges across words
 
-  const auto& bpe = *kBytePairs[text.empty() ? 0 : static_cast<uint8_t>(text[0]) % kBytePairs.size()];
+  const auto& bpe =
+      *kBytePairs[text.empty() ? 0 : static_cast<uint8_t>(text[0]) % kBytePairs.size()];
   const std::string expected = with_replacements(text);
   CHECK(bpe.decode(bpe.encode(text, false), true) == expected);
   check_stream(bpe, bpe.encode(text, true));

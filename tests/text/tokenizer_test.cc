@@ -32,8 +32,7 @@ TEST(BytePair, MergesByRankThenFromTheLeft) {
 
 TEST(BytePair, BytesThatAreNotUtf8BecomeReplacements) {
   const auto t = open(TinyVocabulary::byte_pair({}));
-  EXPECT_EQ(t->decode(t->encode("a\xFF\xC3z\xE4\xB8", false), false),
-            "a\uFFFD\uFFFDz\uFFFD\uFFFD");
+  EXPECT_EQ(t->decode(t->encode("a\xFF\xC3z\xE4\xB8", false), false), "a\uFFFD\uFFFDz\uFFFD\uFFFD");
   EXPECT_EQ(t->encode("\xC0\x80", false), (Ids{0}));  // an overlong NUL is a NUL
   EXPECT_EQ(t->encode(std::string_view("a\0b", 3), false), (Ids{'a', 0, 'b'}));
 }
@@ -165,7 +164,8 @@ TEST(Vocabulary, DefaultsDependOnTheModel) {
 
 TEST(Vocabulary, ThinkingFrameOfGptOssIsNoEnd) {
   TinyVocabulary v = TinyVocabulary::byte_pair({});
-  const int32_t end = v.add("<|end|>", 3), back = v.add("<|return|>", 3), call = v.add("<|call|>", 3);
+  const int32_t end = v.add("<|end|>", 3), back = v.add("<|return|>", 3),
+                call = v.add("<|call|>", 3);
   const int32_t channel = v.add("<|channel|>", 3);
   v.ids = {{"eos_token_id", static_cast<uint32_t>(back)}};
   const auto t = open(v);
@@ -204,8 +204,11 @@ TEST(Vocabulary, ContradictionsAreRefusedWithTheirPlace) {
       {"no tokens", [](auto& v) { v.tokens.clear(); }, ErrorCode::corrupt_file, "empty"},
       {"duplicate", [](auto& v) { v.tokens[7] = "a"; }, ErrorCode::corrupt_file,
        "tokens 7 and 97 of tokenizer.ggml.tokens"},
-      {"eos", [](auto& v) { v.ids = {{"eos_token_id", 257}}; }, ErrorCode::corrupt_file,
-       "eos_token_id is 257, but the vocabulary has 257 tokens"},
+      {"eos",
+       [](auto& v) {
+         v.ids = {{"eos_token_id", 257}};
+       },
+       ErrorCode::corrupt_file, "eos_token_id is 257, but the vocabulary has 257 tokens"},
       {"no bos to add",
        [](auto& v) {
          v.ids = {{"bos_token_id", UINT32_MAX}};
