@@ -14,4 +14,7 @@ namespace hwtv::app {
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
                                                    hw::DeviceContext& device);
 
+// The CPU kernel tables in this program, best first: "avx512vnni avx512 avx2 scalar".
+std::string kernel_tables();
+
 }  // namespace hwtv::app
