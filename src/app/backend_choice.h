@@ -9,8 +9,8 @@
 
 namespace hwtv::app {
 
-// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this machine
-// cannot run).
+// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
+// machine cannot run).
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
                                                    hw::DeviceContext& device);
 

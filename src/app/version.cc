@@ -19,7 +19,8 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 std::string version() { return fmt::format("{} ({})", HWTV_VERSION, HWTV_COMMIT); }
 
 std::string version_text() {
-  return fmt::format("hwtv {}\ncompiler {}\nkernel tables {}", version(), kCompiler, kernel_tables());
+  return fmt::format("hwtv {}\ncompiler {}\nkernel tables {}", version(), kCompiler,
+                     kernel_tables());
 }
 
 }  // namespace hwtv::app
