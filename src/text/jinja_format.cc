@@ -195,7 +195,11 @@ class PercentFormatter {
   }
 
  private:
-  bool is_mapping() const { return arguments_.is(Kind::dict) || arguments_.is(Kind::list); }
+  // PyMapping_Check: anything with items but a str or a tuple; its values may stay unused.
+  bool is_mapping() const {
+    return arguments_.is(Kind::dict) || arguments_.is(Kind::list) || arguments_.is(Kind::undefined) ||
+           (arguments_.is(Kind::object) && arguments_.object().has_items());
+  }
 
   char peek() const { return at_ < format_.size() ? format_[at_] : '\0'; }
 

@@ -352,6 +352,11 @@ Value partition(Runtime& runtime, const Value& self, const Arguments& arguments)
 
 // --- building
 
+// What a markup text takes as an argument: strings that are none are escaped.
+Value like_receiver(Runtime& runtime, const Value& self, const Value& argument) {
+  return self.str().markup && argument.is(Kind::string) ? escape_html(runtime, argument) : argument;
+}
+
 Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> bound = bind("join", arguments, {""}, 1);
   std::string out;
@@ -365,14 +370,15 @@ Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
     if (!first) out += self.text();
     first = false;
     runtime.budget.spend(1);
-    out += part.text();
+    out += like_receiver(runtime, self, part).text();
     runtime.budget.require_room(out.size() + self.text().size());
   }
   return text_like(runtime, self, std::move(out));
 }
 
 Value replace(Runtime& runtime, const Value& self, const Arguments& arguments) {
-  const std::vector<Value> bound = bind("replace", arguments, {"", "", ""}, 2);
+  std::vector<Value> bound = bind("replace", arguments, {"", "", ""}, 2);
+  for (size_t i = 0; i < 2; ++i) bound[i] = like_receiver(runtime, self, bound[i]);
   const View text = self.text(), old = to_text("replace()", bound[0]),
              by = to_text("replace()", bound[1]);
   int64_t times = bound[2].is(Kind::missing) ? -1 : to_index(bound[2]);

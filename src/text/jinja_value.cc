@@ -151,7 +151,9 @@ size_t hash(const Value& value, Budget* budget) {
     }
     case Kind::list:
     case Kind::dict: raise(fmt::format("unhashable type: '{}'", type_name(value)));
-    case Kind::object: return std::hash<const void*>{}(value.identity());
+    case Kind::object:
+      if (!value.object().hashable()) raise(fmt::format("unhashable type: '{}'", type_name(value)));
+      return std::hash<const void*>{}(value.identity());
     case Kind::none:
     case Kind::undefined:
     case Kind::missing: return static_cast<size_t>(value.kind());

@@ -33,6 +33,10 @@ import template_grammar  # noqa: E402
 warnings.simplefilter("ignore", SyntaxWarning)
 NOW = 1753920000  # 2025-07-31 00:00 UTC
 
+# What ours refuses by design, and no chat template was seen to use.
+UNSUPPORTED = ["a complex number", "striptags of text with entities", "an integer beyond 64 bits",
+               "str.encode, str.maketrans and str.translate"]
+
 
 class Generation(jinja2.ext.Extension):
     """{% generation %}: marks what the assistant wrote; it prints its body."""
@@ -89,7 +93,7 @@ class Checker:
         self.ours = Ours(program)
         self.environment = environment()
         self.compiled = {}
-        self.n_same = self.n_raised = 0
+        self.n_same = self.n_raised = self.n_unsupported = 0
         self.failures = []
 
     def expected(self, source, variables):
@@ -114,6 +118,8 @@ class Checker:
             text, error = self.expected(source, json.loads(json.dumps(variables)))
         except RecursionError:
             return
+        if error is None and " at 0x" in text:
+            return  # the address of a Python object
         job = {"template": source, "now": NOW, "messages": json.dumps(conversation["messages"]),
                "add_generation_prompt": variables["add_generation_prompt"],
                "special_tokens": conversation.get("special_tokens", {})}
@@ -121,6 +127,9 @@ class Checker:
             if conversation.get(field) is not None:
                 job[field] = json.dumps(conversation[field])
         ours = self.ours.render(job)
+        if any(limit in ours.get("error", "") for limit in UNSUPPORTED):
+            self.n_unsupported += 1
+            return
         if error is None and ours.get("text") == text:
             self.n_same += 1
         elif error is not None and "error" in ours and self.same_message(error, ours["error"]):
@@ -136,7 +145,7 @@ class Checker:
 
     def report(self):
         print(f"{self.n_same} texts are the same, {self.n_raised} refusals are the same, "
-              f"{len(self.failures)} differ")
+              f"{self.n_unsupported} are unsupported, {len(self.failures)} differ")
         for name, source, expected, ours in self.failures[:20]:
             print("---", name)
             if len(source) < 1000:
