@@ -77,18 +77,22 @@ struct Unary final : Expression {
   ExpressionPtr operand;
 };
 
-struct Binary final : Expression {
-  Binary(Position position, Operator o, ExpressionPtr a, ExpressionPtr b)
-      : Expression(Kind::binary, position), op(o), left(std::move(a)), right(std::move(b)) {}
-  Operator op;
+struct TwoOperands : Expression {
+  TwoOperands(Kind kind_in, Position position, ExpressionPtr a, ExpressionPtr b)
+      : Expression(kind_in, position), left(std::move(a)), right(std::move(b)) {}
   ExpressionPtr left, right;
 };
 
-struct Logic final : Expression {
+struct Binary final : TwoOperands {
+  Binary(Position position, Operator o, ExpressionPtr a, ExpressionPtr b)
+      : TwoOperands(Kind::binary, position, std::move(a), std::move(b)), op(o) {}
+  Operator op;
+};
+
+struct Logic final : TwoOperands {  // `and`, `or`
   Logic(Position position, bool is_and, ExpressionPtr a, ExpressionPtr b)
-      : Expression(Kind::logic, position), conjunction(is_and), left(std::move(a)), right(std::move(b)) {}
+      : TwoOperands(Kind::logic, position, std::move(a), std::move(b)), conjunction(is_and) {}
   bool conjunction;
-  ExpressionPtr left, right;
 };
 
 struct Concat final : Expression {

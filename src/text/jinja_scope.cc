@@ -165,13 +165,9 @@ void for_each_child(Expression& expression, Visit&& visit) {
       }
       return;
     case Kind::unary: return visit(*static_cast<Unary&>(expression).operand);
-    case Kind::binary: {
-      auto& node = static_cast<Binary&>(expression);
-      visit(*node.left);
-      return visit(*node.right);
-    }
+    case Kind::binary:
     case Kind::logic: {
-      auto& node = static_cast<Logic&>(expression);
+      auto& node = static_cast<TwoOperands&>(expression);
       visit(*node.left);
       return visit(*node.right);
     }

@@ -1,15 +1,17 @@
 """Compares our chat templates with jinja2, set up as Hugging Face transformers sets it up.
 
-    make_template_cases.py RENDER_TEMPLATE templates DIRECTORY   every *.jinja there, many conversations
+    make_template_cases.py RENDER_TEMPLATE templates [DIRECTORY]   every *.jinja, many conversations
     make_template_cases.py RENDER_TEMPLATE snippets              tests/text/template_snippets.txt
     make_template_cases.py RENDER_TEMPLATE random [SECONDS] [SEED]
 
 RENDER_TEMPLATE is our program (tests/text/render_template.cc).  Where jinja2 gives a text, ours must
 give the same bytes; where it raises, ours must report an error, with the template's own message.
-Exit code 77: jinja2 is not installed.
+DIRECTORY defaults to the peer's templates in the cache that `make peer` fills.
+Exit code 77, skipped: jinja2 is not installed, or there is no cache.
 """
 import datetime
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -167,6 +169,15 @@ class Checker:
         return 1 if self.failures or self.n_same == 0 else 0
 
 
+def peer_templates():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")
+    cache = os.environ.get("HWTV_CACHE") or os.path.join(home, "hwtv")
+    if not os.path.isdir(cache):
+        print(f"skipped: there is no cache {cache}; `make peer` fills it")
+        sys.exit(77)
+    return os.path.join(cache, "peer/llama_cpp_python-0.3.36/vendor/llama.cpp/models/templates")
+
+
 def check_templates(checker, directory):
     files = sorted(pathlib.Path(directory).glob("*.jinja"))
     if len(files) < 60:
@@ -208,7 +219,7 @@ def main():
     program, what, *rest = sys.argv[1:]
     checker = Checker(program)
     if what == "templates":
-        return check_templates(checker, rest[0])
+        return check_templates(checker, rest[0] if rest else peer_templates())
     if what == "snippets":
         return check_snippets(checker)
     return check_random(checker, float(rest[0]) if rest else 8, int(rest[1]) if len(rest) > 1 else 1)

@@ -4,8 +4,7 @@ NAMES = ["i", "zero", "neg", "f", "yes", "no", "nothing", "s", "t", "e", "u", "n
          "el", "d", "ed", "dd", "items", "lines", "pairs", "missing", "v", "w", "ns.a", "messages"]
 STRINGS = ["a", "", " ", "Hello", "l", ",", "name", "k", "x", "World", "\\n", "ü", "%s-%s", "{}{}",
            "b", "items", "12", "3.5", "-7", "text"]
-ATTRIBUTES = ["name", "k", "x", "y", "a", "b", "items", "get", "role", "content", "0", "upper",
-              "first", "count", "nope"]
+ATTRIBUTES = ["name", "k", "x", "y", "a", "b", "items", "role", "content", "0", "first", "nope"]
 BINARY = ["+", "-", "*", "/", "//", "%", "<", "<=", ">", ">="]
 BINARY_OF_ALL = ["~", "==", "!=", "and", "or", "in", "not in"]
 TEXTS = {"s", "t", "e", "u", "num", "lines"}
