@@ -22,7 +22,7 @@ struct Limits {
   int64_t n_outputs_max = 1;         // output rows of one step
   int64_t context_tokens_max = 512;  // longest sequence
   int64_t kv_block_tokens = 32;
-  std::vector<int64_t> n_kv_blocks;  // for each KvGroup: blocks of its pool
+  std::vector<int64_t> n_kv_blocks = {};  // for each KvGroup: blocks of its pool
   DType k_dtype = DType::F16;
   DType v_dtype = DType::F16;
 };

@@ -162,6 +162,7 @@ void check_program(const Program& program) {
     }
   }
   for (const Output& output : program.outputs) {
+    CHECK(output.value >= 0 && static_cast<size_t>(output.value) < program.values.size());
     CHECK(written[static_cast<size_t>(output.value)]);
     CHECK(program.value(output.value).rows == Rows::n_outputs);
   }

@@ -42,24 +42,6 @@ double dot(const double* a, const double* b, size_t n) {
   return sum;
 }
 
-// Radians per position of one pair: Su et al. 2021 section 3.2.2; scaling as Peng et al. 2023 and
-// its published implementation define it.
-double rope_frequency(const ops::RopeConfig& rope, size_t pair, double factor) {
-  const double d = static_cast<double>(rope.n_rotated);
-  const double i = static_cast<double>(pair);
-  const double plain = std::pow(rope.theta, -2 * i / d) / factor;
-  const double interpolated = plain * rope.frequency_scale;
-  if (rope.yarn_mix == 0) return interpolated;
-  const double context = static_cast<double>(rope.yarn_original_context_tokens);
-  const auto dimension = [&](double rotations) {
-    return d * std::log(context / (rotations * 2 * std::numbers::pi)) / (2 * std::log(rope.theta));
-  };
-  const double low = std::max(std::floor(dimension(rope.yarn_beta_fast)), 0.0);
-  const double high = std::min(std::ceil(dimension(rope.yarn_beta_slow)), d - 1);
-  const double extrapolated = rope.yarn_mix * (1 - std::clamp((i - low) / (high - low), 0.0, 1.0));
-  return interpolated * (1 - extrapolated) + plain * extrapolated;
-}
-
 class Evaluation {
  public:
   explicit Evaluation(const OpCase& op_case)
@@ -129,15 +111,17 @@ class Evaluation {
     value(op.out) = value(op.x);
     const auto head_dim = static_cast<size_t>(op.head_dim);
     const auto n_pairs = static_cast<size_t>(op.rope.n_rotated / 2);
+    std::vector<float> factors;
+    if (op.factors != ops::kNoWeight)
+      factors.assign(weight(op.factors)[0].begin(), weight(op.factors)[0].end());
+    // Part of the interface, rounding included; rope_test.cc holds it against the formulas.
+    const std::vector<float> frequencies = ops::rope_frequencies(op.rope, factors);
     for_each_token([&](int32_t, size_t row, int64_t position) {
       Row& x = value(op.out)[row];
       for (size_t head = 0; head < x.size(); head += head_dim)
         for (size_t pair = 0; pair < n_pairs; ++pair) {
-          const double factor = op.factors == ops::kNoWeight ? 1 : weight(op.factors)[0][pair];
-          // Frequencies are handed to backends as float.
-          const double angle = static_cast<double>(position) *
-                               static_cast<double>(static_cast<float>(
-                                   rope_frequency(op.rope, pair, factor)));
+          const double angle =
+              static_cast<double>(position) * static_cast<double>(frequencies[pair]);
           const bool adjacent = op.rope.pairs == ops::RopeConfig::Pairs::adjacent;
           double& a = x[head + (adjacent ? 2 * pair : pair)];
           double& b = x[head + (adjacent ? 2 * pair + 1 : pair + n_pairs)];

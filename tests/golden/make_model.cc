@@ -1,0 +1,185 @@
+// make_model SHAPE TYPE TOKENIZER.gguf OUT.gguf: a llama model of random weights, for what must be
+// shown on sizes that no package ships (memory, speed).  The tokenizer is copied from the given file,
+// and its size is the vocabulary's.  The same arguments give the same bytes.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/half.h"
+#include "gguf/file.h"
+#include "gguf/writer.h"
+#include "tests/golden/generator.h"
+
+namespace hwtv::golden {
+namespace {
+
+struct Shape {
+  std::string_view name;
+  int64_t n_layers, model_dim, ffn_dim, n_heads, n_kv_heads, head_dim;
+  float rope_theta;
+};
+
+constexpr Shape kShapes[] = {
+    {"135m", 30, 576, 1536, 9, 3, 64, 100000.0f},      // as SmolLM2-135M
+    {"0.5b", 24, 896, 4864, 14, 2, 64, 1000000.0f},    // as Qwen2-0.5B
+    {"1.2b", 16, 2048, 8192, 32, 8, 64, 500000.0f},    // as Llama-3.2-1B
+};
+
+// How one type is filled: random bytes, and the scale of each quant_block set so that the weights'
+// standard deviation is 1 / unit times it.
+struct Filling {
+  DType dtype;
+  int64_t scale_offset;  // of the F16 scale in the quant_block
+  double unit;           // standard deviation of a weight with scale 1 and random bytes
+};
+
+constexpr Filling kFillings[] = {
+    {DType::Q8_0, 0, 73.9},
+    {DType::Q4_0, 0, 4.61},
+    {DType::Q6_K, 208, 73.9 * 18.5},
+};
+
+[[noreturn]] void die(const std::string& what) {
+  fmt::print(stderr, "make_model: {}\n", what);
+  std::exit(1);
+}
+
+template <typename T>
+T value_or_die(Result<T> result) {
+  if (!result) die(result.error().what);
+  return std::move(*result);
+}
+
+const Filling& filling_of(DType dtype) {
+  for (const Filling& filling : kFillings)
+    if (filling.dtype == dtype) return filling;
+  die("TYPE is one of Q8_0 and Q4_0");
+}
+
+class ModelWriter {
+ public:
+  ModelWriter(const Shape& shape, DType dtype, const gguf::File& tokenizer)
+      : shape_(shape), dtype_(dtype) {
+    const gguf::Value* tokens = tokenizer.find("tokenizer.ggml.tokens");
+    if (!tokens) die("the tokenizer's file has no tokenizer.ggml.tokens");
+    vocab_size_ = tokens->n_elements();
+    add_metadata();
+    for (const gguf::Entry& entry : tokenizer.entries())
+      if (entry.key.starts_with("tokenizer.")) writer_.set(entry.key, entry.value);
+    // As llama-quantize chooses for a tied embedding.
+    add_matrix("token_embd.weight", dtype == DType::Q8_0 ? DType::Q8_0 : DType::Q6_K,
+               vocab_size_, shape.model_dim);
+    for (int64_t layer = 0; layer < shape.n_layers; ++layer) add_layer(layer);
+    add_norm("output_norm.weight");
+  }
+
+  void write(const std::string& path) {
+    if (const Result<void> written = writer_.write(path); !written) die(written.error().what);
+  }
+
+ private:
+  void add_metadata() {
+    const auto count = [&](const char* key, int64_t value) {
+      writer_.set(std::string("llama.") + key, static_cast<uint32_t>(value));
+    };
+    writer_.set("general.architecture", "llama");
+    writer_.set("general.name", fmt::format("random llama {} {}", shape_.name, dtype_name(dtype_)));
+    count("vocab_size", vocab_size_);
+    count("context_length", 8192);
+    count("embedding_length", shape_.model_dim);
+    count("block_count", shape_.n_layers);
+    count("feed_forward_length", shape_.ffn_dim);
+    count("attention.head_count", shape_.n_heads);
+    count("attention.head_count_kv", shape_.n_kv_heads);
+    count("attention.key_length", shape_.head_dim);
+    count("attention.value_length", shape_.head_dim);
+    count("rope.dimension_count", shape_.head_dim);
+    writer_.set("llama.rope.freq_base", shape_.rope_theta);
+    writer_.set("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  }
+
+  void add_layer(int64_t layer) {
+    const std::string prefix = fmt::format("blk.{}.", layer);
+    const int64_t q_width = shape_.n_heads * shape_.head_dim;
+    const int64_t kv_width = shape_.n_kv_heads * shape_.head_dim;
+    const auto matrix = [&](const char* part, int64_t n_out, int64_t n_in) {
+      add_matrix(prefix + part, dtype_, n_out, n_in);
+    };
+    add_norm(prefix + "attn_norm.weight");
+    matrix("attn_q.weight", q_width, shape_.model_dim);
+    matrix("attn_k.weight", kv_width, shape_.model_dim);
+    matrix("attn_v.weight", kv_width, shape_.model_dim);
+    matrix("attn_output.weight", shape_.model_dim, q_width);
+    add_norm(prefix + "ffn_norm.weight");
+    matrix("ffn_gate.weight", shape_.ffn_dim, shape_.model_dim);
+    matrix("ffn_up.weight", shape_.ffn_dim, shape_.model_dim);
+    matrix("ffn_down.weight", shape_.model_dim, shape_.ffn_dim);
+  }
+
+  void add_norm(const std::string& name) {
+    add(name, DType::F32, {shape_.model_dim}, [n = shape_.model_dim](const auto& sink) {
+      const std::vector<float> ones(static_cast<size_t>(n), 1.0f);
+      return sink(std::as_bytes(std::span(ones)));
+    });
+  }
+
+  // Weights of standard deviation 1 / sqrt(n_in): a row keeps its size from layer to layer.
+  void add_matrix(const std::string& name, DType dtype, int64_t n_out, int64_t n_in) {
+    const Filling& filling = filling_of(dtype);
+    const DTypeInfo& info = dtype_info(dtype);
+    const uint16_t scale = float_to_half(
+        static_cast<float>(1.0 / std::sqrt(static_cast<double>(n_in)) / filling.unit));
+    const int64_t row_bytes = dtype_bytes(dtype, n_in);
+    add(name, dtype, {n_in, n_out}, [=, &filling, &info](const auto& sink) -> Result<void> {
+      Generator generator(name);
+      std::vector<std::byte> row(static_cast<size_t>(row_bytes + 8));  // 8: written in whole words
+      for (int64_t i = 0; i < n_out; ++i) {
+        for (int64_t at = 0; at < row_bytes; at += 8) {
+          const uint64_t bits = generator.bits();
+          std::memcpy(row.data() + at, &bits, sizeof bits);
+        }
+        for (int64_t at = filling.scale_offset; at < row_bytes; at += info.block_bytes)
+          std::memcpy(row.data() + at, &scale, sizeof scale);
+        HWTV_TRY_VOID(sink(std::span(row).first(static_cast<size_t>(row_bytes))));
+      }
+      return {};
+    });
+  }
+
+  void add(const std::string& name, DType dtype, std::vector<int64_t> shape,
+           gguf::Writer::Source source) {
+    const auto added = writer_.add_tensor(name, dtype, std::move(shape), std::move(source));
+    if (!added) die(added.error().what);
+  }
+
+  const Shape& shape_;
+  const DType dtype_;
+  int64_t vocab_size_ = 0;
+  gguf::Writer writer_;
+};
+
+int make_model(const char* shape_name, const char* type, const char* tokenizer, const char* out) {
+  const std::optional<DType> dtype = dtype_from_name(type);
+  if (!dtype || *dtype == DType::Q6_K) die("TYPE is one of Q8_0 and Q4_0");
+  for (const Shape& shape : kShapes) {
+    if (shape.name != shape_name) continue;
+    const gguf::File file = value_or_die(gguf::File::open(tokenizer));
+    ModelWriter(shape, *dtype, file).write(out);
+    return 0;
+  }
+  die("SHAPE is one of 135m, 0.5b and 1.2b");
+}
+
+}  // namespace
+}  // namespace hwtv::golden
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    fmt::print(stderr, "usage: make_model SHAPE TYPE TOKENIZER.gguf OUT.gguf\n");
+    return 2;
+  }
+  return hwtv::golden::make_model(argv[1], argv[2], argv[3], argv[4]);
+}
