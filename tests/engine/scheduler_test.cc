@@ -55,7 +55,9 @@ TEST(Scheduler, RandomMixesKeepTheLimitsAndStarveNobody) {
         Demand& demand = demands[static_cast<size_t>(slice.sequence)];
         ASSERT_LE(slice.n_tokens, demand.n_to_compute);
         demand.n_to_compute -= slice.n_tokens;
-        if (demand.n_to_compute == 0) ASSERT_GE(slice.n_outputs, 1);
+        if (demand.n_to_compute == 0) {
+          ASSERT_GE(slice.n_outputs, 1);
+        }
         left -= slice.n_tokens;
       }
     }
