@@ -1,5 +1,5 @@
-// Decides what the next step computes.  Pure: no device, no clock, no allocation of cache; simulated
-// in tests/sim with thousands of sequences.
+// Decides what the next step computes.  Pure: no device, no clock, no allocation of cache;
+// simulated in tests/sim with thousands of sequences.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,11 +11,11 @@ namespace hwtv::engine {
 struct Demand {
   int64_t n_cached = 0;      // tokens in the cache
   int64_t n_to_compute = 0;  // known tokens that are not; 1 is a decode, more is a prefill
-  bool all_rows = false;     // an output row for each token, not only for the last
+  int64_t n_rows = 1;        // of those, the last ones whose output rows are wanted; at least 1
 };
 
 struct SlicePlan {
-  int32_t sequence = 0;   // index into the demands
+  int32_t sequence = 0;  // index into the demands
   int64_t n_tokens = 0;
   int64_t n_outputs = 0;  // the slice's last n_outputs tokens
 };

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/file.h"
 #include "base/folders.h"
 #include "hw/measure.h"
 #include "hw/rates_file.h"
@@ -13,22 +12,10 @@
 namespace hwtv::hw {
 namespace {
 
-constexpr int64_t kMostRatesBytes = int64_t{1} << 20;
-
 std::string reason_for(const Device& device, int n_threads_asked) {
   if (n_threads_asked == 0) return device.thread_reason;
   return fmt::format("as asked; the machine suggests {}: {}", device.n_threads,
                      device.thread_reason);
-}
-
-std::string rates_path(const std::string& folder, const Machine& machine, int n_threads) {
-  return fmt::format("{}/rates-{}-{}.json", folder, machine.fingerprint, n_threads);
-}
-
-Result<void> keep_rates(const std::string& folder, const std::string& path,
-                        const std::string& document) {
-  HWTV_TRY_VOID(make_folders(folder));
-  return write_file_atomically(path, document);
 }
 
 }  // namespace
@@ -49,22 +36,21 @@ std::unique_ptr<DeviceContext> DeviceContext::open_cpu(int n_threads) {
 Result<const Rates*> DeviceContext::rates() {
   std::lock_guard<std::mutex> lock(rates_mutex_);
   if (rates_) return &*rates_;
-  const std::string path = rates_path(options_.rates_folder, machine_, n_threads());
-  if (!options_.rates_folder.empty()) {
-    const auto document = read_file(path, kMostRatesBytes);
-    auto kept = document
-                    ? parse_rates(*document, machine_.fingerprint, n_threads(), runnable_isas())
-                    : Result<Rates>(fail(document.error()));
-    if (kept) return &rates_.emplace(*std::move(kept));
-  }
+  const std::string& folder = options_.rates_folder;
+  const RatesKey key = {machine_.fingerprint, n_threads(), runnable_isas()};
+  if (!folder.empty())
+    if (auto kept = read_rates(folder, key)) return &rates_.emplace(*std::move(kept));
   HWTV_TRY(Rates measured, measure_rates(team_, machine_.cpu()));
   rates_ = std::move(measured);
-  if (options_.rates_folder.empty()) return &*rates_;
-  const auto written =
-      keep_rates(options_.rates_folder, path, rates_document(*rates_, machine_.fingerprint));
-  if (!written)
-    rates_warning_ = fmt::format("the measured rates are not kept: {} ({})", written.error().what,
-                                 written.error().advice);
+  if (folder.empty()) return &*rates_;
+  if (rates_->is_disturbed()) {
+    rates_warning_ = fmt::format(
+        "the measured rates are not kept: the machine was busy, {:.0f} % of the CPU time was to be "
+        "had",
+        100 * rates_->cpu_share);
+  } else if (const auto written = keep_rates(folder, key, *rates_); !written) {
+    rates_warning_ = fmt::format("the measured rates are not kept: {}", written.error().what);
+  }
   return &*rates_;
 }
 

@@ -38,7 +38,7 @@ class DeviceContext {
   // Read from the rates folder, or measured (under 2 s) on the first call; lives as long as this.
   // Errors: out_of_memory.  Requires: nobody is running the team.
   Result<const Rates*> rates();
-  // What went wrong with keeping the rates, one line; empty when nothing did.  After rates().
+  // Why measured rates were not kept, one line; empty when they were.  After rates().
   const std::string& rates_warning() const { return rates_warning_; }
 
   // Measured now, by these threads, on a buffer of exactly n_bytes.  Errors: out_of_memory.

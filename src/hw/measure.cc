@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -96,27 +98,46 @@ double time_reads(ThreadTeam& team, const char* data, int64_t n_bytes, int64_t n
   return clock.now_s() - start_s;
 }
 
-// Doubles the amount until one run takes long enough for the clock and for waking the team.
+// Doubles the amount until a run takes long enough for the clock and for waking the team.  The best
+// of three counts: on a busy machine any single run may take long for no reason of its own.
 template <typename Run>
 int64_t amount_for(double at_least_s, const Run& seconds_of) {
-  int64_t amount = 1;
-  while (seconds_of(amount) < at_least_s && amount < (int64_t{1} << 40)) amount *= 2;
-  return amount;
+  for (int64_t amount = 1;; amount *= 2) {
+    const double best_s = std::min({seconds_of(amount), seconds_of(amount), seconds_of(amount)});
+    if (best_s >= at_least_s || amount >= int64_t{1} << 40) return amount;
+  }
 }
 
-// The best rate of a loop that runs in all members at once: `ops_per_round` for each.
+// What all members together can compute: each finds the best of many slices too short to be
+// preempted in (0.25 ms), while the others do the same.
 template <typename Loop>
 double best_rate(ThreadTeam& team, double ops_per_round, const Loop& loop) {
-  SteadyClock clock;
-  const auto seconds_of = [&](int64_t n_rounds) {
-    const double start_s = clock.now_s();
-    team.run([&](int) { keep(loop(n_rounds)); });
-    return clock.now_s() - start_s;
-  };
-  const int64_t n_rounds = amount_for(0.004, seconds_of);
-  double best_s = seconds_of(n_rounds);
-  for (int i = 0; i < 4; ++i) best_s = std::min(best_s, seconds_of(n_rounds));
-  return static_cast<double>(n_rounds) * ops_per_round * team.n_threads() / best_s;
+  std::vector<double> rates(static_cast<size_t>(team.n_threads()));
+  team.run([&](int member) {
+    SteadyClock clock;
+    const auto seconds_of = [&](int64_t n_rounds) {
+      const double start_s = clock.now_s();
+      keep(loop(n_rounds));
+      return clock.now_s() - start_s;
+    };
+    const int64_t n_rounds = amount_for(0.00025, seconds_of);
+    double best_s = seconds_of(n_rounds);
+    for (int slice = 0; slice < 40; ++slice) best_s = std::min(best_s, seconds_of(n_rounds));
+    rates[static_cast<size_t>(member)] = static_cast<double>(n_rounds) * ops_per_round / best_s;
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+// CPU seconds that this process has used.
+double used_s() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+IsaPeak peak_of(ThreadTeam& team, const PeakKernels& kernels) {
+  return {kernels.isa, best_rate(team, kernels.flops_per_round, kernels.multiply_add),
+          best_rate(team, kernels.int8_ops_per_round, kernels.dot_int8)};
 }
 
 std::vector<int64_t> buffer_sizes(const Device& device) {
@@ -168,21 +189,25 @@ Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, 
   return read;
 }
 
+IsaPeak measure_peak(ThreadTeam& team) { return peak_of(team, *runnable_kernels().front()); }
+
 Result<Rates> measure_rates(ThreadTeam& team, const Device& device) {
   SteadyClock clock;
-  const double start_s = clock.now_s();
+  const double start_s = clock.now_s(), start_used_s = used_s();
   Rates rates;
   rates.n_threads = team.n_threads();
   for (const PeakKernels* kernels : runnable_kernels())
-    rates.isas.push_back({kernels->isa,
-                          best_rate(team, kernels->flops_per_round, kernels->multiply_add),
-                          best_rate(team, kernels->int8_ops_per_round, kernels->dot_int8)});
+    rates.isas.push_back(peak_of(team, *kernels));
   for (const int64_t n_bytes : buffer_sizes(device)) {
     HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team, n_bytes, 0.05));
     read.level = memory_level(device, static_cast<double>(n_bytes));
     rates.read.push_back(std::move(read));
   }
   rates.measured_in_s = clock.now_s() - start_s;
+  const double granted = device.quota_cpus > 0
+                             ? std::min<double>(device.quota_cpus, team.n_threads())
+                             : team.n_threads();
+  rates.cpu_share = (used_s() - start_used_s) / (rates.measured_in_s * granted);
   return rates;
 }
 

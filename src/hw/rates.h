@@ -31,6 +31,11 @@ struct Rates {
   std::vector<ReadBandwidth> read;  // ascending by buffer_bytes, never empty once measured
   std::vector<IsaPeak> isas;  // those this machine runs, best first, never empty once measured
   double measured_in_s = 0;
+  double cpu_share = 0;  // of the CPU time that the threads could have had while measuring: near 1
+                         // on a quiet machine, less when others took it
+
+  // Whether the machine was too busy for these rates to be its own.
+  bool is_disturbed() const { return cpu_share < 0.8; }
 
   // Between the measured sizes the time per byte is interpolated over the logarithm of the size.
   double read_bytes_per_s(double working_set_bytes) const;

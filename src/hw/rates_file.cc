@@ -1,8 +1,11 @@
 #include "hw/rates_file.h"
 
-#include <cmath>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "base/file.h"
 
 namespace hwtv::hw {
 namespace {
@@ -11,6 +14,7 @@ using Json = nlohmann::json;
 
 // Goes up when what is measured, or how, changes: older files are then measured anew.
 constexpr int kFormat = 1;
+constexpr int64_t kMostFileBytes = int64_t{1} << 20;
 constexpr double kMostBytes = 1e18, kMostPerS = 1e18;
 
 // The number under `key` if it is one in (0, most].
@@ -57,13 +61,15 @@ std::optional<Rates> rates_from(const Json& json, const std::string& fingerprint
     return std::nullopt;
   const auto n_threads = positive(json, "n_threads", 1 << 16);
   const auto measured_in_s = positive(json, "measured_in_s", 1e6);
+  const auto cpu_share = positive(json, "cpu_share", 1e3);
   const auto read = json.find("read"), isas = json.find("isas");
-  if (!n_threads || !measured_in_s || read == json.end() || !read->is_array() || read->empty() ||
-      isas == json.end() || !isas->is_array())
+  if (!n_threads || !measured_in_s || !cpu_share || read == json.end() || !read->is_array() ||
+      read->empty() || isas == json.end() || !isas->is_array())
     return std::nullopt;
   Rates rates;
   rates.n_threads = static_cast<int>(*n_threads);
   rates.measured_in_s = *measured_in_s;
+  rates.cpu_share = *cpu_share;
   for (const Json& entry : *read) {
     auto point = read_from(entry);
     if (!point) return std::nullopt;
@@ -91,6 +97,7 @@ std::string rates_document(const Rates& rates, const std::string& fingerprint) {
                {"fingerprint", fingerprint},
                {"n_threads", rates.n_threads},
                {"measured_in_s", rates.measured_in_s},
+               {"cpu_share", rates.cpu_share},
                {"read", Json::array()},
                {"isas", Json::array()}};
   for (const ReadBandwidth& point : rates.read)
@@ -106,14 +113,27 @@ std::string rates_document(const Rates& rates, const std::string& fingerprint) {
   return json.dump(1) + "\n";
 }
 
-Result<Rates> parse_rates(std::string_view document, const std::string& fingerprint, int n_threads,
-                          const std::vector<std::string>& isas) {
+std::string RatesKey::path(const std::string& folder) const {
+  return fmt::format("{}/rates-{}-{}.json", folder, fingerprint, n_threads);
+}
+
+Result<Rates> parse_rates(std::string_view document, const RatesKey& key) {
   const Json json = Json::parse(document, nullptr, /*allow_exceptions=*/false);
-  auto rates = json.is_discarded() ? std::nullopt : rates_from(json, fingerprint);
-  if (!rates || rates->n_threads != n_threads || !names_equal(rates->isas, isas))
+  auto rates = json.is_discarded() ? std::nullopt : rates_from(json, key.fingerprint);
+  if (!rates || rates->n_threads != key.n_threads || !names_equal(rates->isas, key.isas))
     return fail(ErrorCode::corrupt_file, "the kept rates are not those of this machine and team",
                 "remove the file: the rates are then measured anew");
   return *std::move(rates);
+}
+
+Result<Rates> read_rates(const std::string& folder, const RatesKey& key) {
+  HWTV_TRY(const std::string document, read_file(key.path(folder), kMostFileBytes));
+  return parse_rates(document, key);
+}
+
+Result<void> keep_rates(const std::string& folder, const RatesKey& key, const Rates& rates) {
+  HWTV_TRY_VOID(make_folders(folder));
+  return write_file_atomically(key.path(folder), rates_document(rates, key.fingerprint));
 }
 
 }  // namespace hwtv::hw

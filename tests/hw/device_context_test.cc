@@ -1,12 +1,7 @@
 #include "hw/device_context.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
-#include <filesystem>
-
-#include "base/file.h"
 #include "hw/measure.h"
 
 namespace hwtv::hw {
@@ -19,63 +14,6 @@ Machine small_machine() {
   Machine machine = this_machine();
   machine.devices[0].available_bytes = 64 * kMiB;
   return machine;
-}
-
-class RatesFolder : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "hwtv_rates_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  std::string only_file() const {
-    return std::filesystem::directory_iterator(folder)->path().string();
-  }
-  std::string folder;
-};
-
-TEST_F(RatesFolder, RatesAreMeasuredOnceAndKept) {
-  double first_s = 0;
-  {
-    DeviceContext context(small_machine(), {.n_threads = 2, .rates_folder = folder});
-    const auto rates = context.rates();
-    ASSERT_TRUE(rates);
-    EXPECT_EQ(context.rates_warning(), "");
-    EXPECT_EQ((*rates)->n_threads, 2);
-    EXPECT_EQ((*rates)->isas.size(), runnable_isas().size());
-    EXPECT_EQ(*context.rates(), *rates);
-    first_s = (*rates)->measured_in_s;
-  }
-  DeviceContext again(small_machine(), {.n_threads = 2, .rates_folder = folder});
-  EXPECT_EQ((*again.rates())->measured_in_s,
-            first_s);  // not measured: a clock never repeats itself
-}
-
-TEST_F(RatesFolder, ACorruptFileIsMeasuredAnew) {
-  { ASSERT_TRUE(DeviceContext(small_machine(), {.n_threads = 1, .rates_folder = folder}).rates()); }
-  const std::string path = only_file(), good = *read_file(path);
-  ASSERT_TRUE(write_file_atomically(path, good.substr(0, good.size() / 2)));
-  DeviceContext context(small_machine(), {.n_threads = 1, .rates_folder = folder});
-  ASSERT_TRUE(context.rates());
-  EXPECT_EQ(context.rates_warning(), "");
-  EXPECT_NE(*read_file(path), good);
-  EXPECT_GT(read_file(path)->size(), good.size() / 2);
-}
-
-TEST_F(RatesFolder, AFullDiskIsAWarning) {
-  DeviceContext context(small_machine(), {.n_threads = 1, .rates_folder = folder + "/new"});
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  rlimit small = before;
-  small.rlim_cur = 16;  // stands for a full disk
-  setrlimit(RLIMIT_FSIZE, &small);
-  const auto rates = context.rates();
-  setrlimit(RLIMIT_FSIZE, &before);
-  ASSERT_TRUE(rates);
-  EXPECT_NE(context.rates_warning().find("not kept"), std::string::npos);
-  EXPECT_TRUE(std::filesystem::is_empty(folder + "/new"));
 }
 
 TEST(DeviceContext, TheThreadsAskedForKeepTheMachinesReason) {

@@ -103,7 +103,6 @@ TEST(Ledger, ThreadsNeverPassTheBudget) {
 }
 
 TEST(LedgerDeathTest, OutlivingTheLedgerIsABug) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(
       {
         auto ledger = std::make_unique<Ledger>("cpu:0", 100);
