@@ -1,12 +1,21 @@
 #include "base/thread_team.h"
 
+#include <chrono>
+
 #include "base/check.h"
 
 namespace hwtv {
 namespace {
 
-// About 50 us: longer than the gap between two ops of a step, far shorter than a scheduler tick.
-constexpr int kSpins = 20000;
+// state_: run number << 32 | open << 31 | members inside.  One word, so that a member joins a run and
+// learns that it is still open in one step, and no member enters a run that the caller has left.
+constexpr uint64_t kOpen = uint64_t{1} << 31;
+constexpr uint64_t kInside = kOpen - 1;
+constexpr uint64_t run_number(uint64_t state) { return state >> 32; }
+
+// Longer than the gap between two ops of a step and than most samplers take between two steps, far
+// shorter than a scheduler tick.
+constexpr std::chrono::microseconds kSpin{200};
 
 void relax() {
 #if defined(__x86_64__)
@@ -16,9 +25,22 @@ void relax() {
 #endif
 }
 
+bool is_new_run(uint64_t state, uint64_t seen) {
+  return (state & kOpen) != 0 && run_number(state) != seen;
+}
+
+// Spins a little, then gives the core to whoever is waited for.
+template <typename Done>
+void wait_until(const Done& done, bool may_spin) {
+  for (int spins = 0; !done(); ++spins)
+    may_spin && spins < 1000 ? relax() : std::this_thread::yield();
+}
+
 }  // namespace
 
-ThreadTeam::ThreadTeam(int n_threads) : n_threads_(n_threads) {
+ThreadTeam::ThreadTeam(int n_threads)
+    : n_threads_(n_threads),
+      may_spin_(static_cast<unsigned>(n_threads) <= std::thread::hardware_concurrency()) {
   CHECK(n_threads >= 1);
   threads_.reserve(static_cast<size_t>(n_threads - 1));
   for (int member = 1; member < n_threads; ++member)
@@ -29,47 +51,63 @@ ThreadTeam::~ThreadTeam() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_.store(true);
-    generation_.fetch_add(1);
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadTeam::run_raw(RawWork work, const void* context) {
-  if (n_threads_ > 1) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      work_ = work;
-      context_ = context;
-      n_running_.store(n_threads_ - 1, std::memory_order_relaxed);
-      generation_.fetch_add(1, std::memory_order_release);
-    }
-    wake_.notify_all();
-  }
-  work(context, 0);
-  for (int spins = 0; n_running_.load(std::memory_order_acquire) != 0; ++spins)
-    spins < kSpins ? relax() : std::this_thread::yield();
+void ThreadTeam::publish(RawWork work, const void* context) {
+  work_ = work;
+  context_ = context;
+  n_finished_.store(0, std::memory_order_relaxed);
+  // Either this store is seen by a member about to park, or its n_parked_ is seen here.
+  state_.store(((run_number(state_.load(std::memory_order_relaxed)) + 1) << 32) | kOpen);
+  if (n_parked_.load() == 0) return;
+  { std::lock_guard<std::mutex> lock(mutex_); }
+  wake_.notify_all();
 }
 
-bool ThreadTeam::spin_for_generation(uint64_t seen) const {
-  for (int spins = 0; spins < kSpins; ++spins) {
-    if (generation_.load(std::memory_order_acquire) != seen) return true;
+void ThreadTeam::run_raw(RawWork work, const void* context, Wait wait) {
+  if (n_threads_ == 1) return work(context, 0);
+  publish(work, context);
+  work(context, 0);
+  if (wait == Wait::for_all_members)
+    wait_until([&] { return n_finished_.load(std::memory_order_acquire) == n_threads_ - 1; },
+               may_spin_);
+  state_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  wait_until([&] { return (state_.load(std::memory_order_acquire) & kInside) == 0; }, may_spin_);
+}
+
+bool ThreadTeam::spin_for_run(uint64_t seen) const {
+  if (!may_spin_) return false;
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  for (int spins = 1;; ++spins) {
+    if (is_new_run(state_.load(std::memory_order_relaxed), seen)) return true;
+    if (spins % 64 == 0 && std::chrono::steady_clock::now() > end) return false;
     relax();
   }
-  return false;
+}
+
+void ThreadTeam::park_for_run(uint64_t seen) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  n_parked_.fetch_add(1);
+  wake_.wait(lock, [&] { return stop_.load() || is_new_run(state_.load(), seen); });
+  n_parked_.fetch_sub(1);
 }
 
 void ThreadTeam::serve(int member) {
-  uint64_t seen = 0;
+  uint64_t seen = 0;  // the last run this member was in
   for (;;) {
-    if (!spin_for_generation(seen)) {
-      std::unique_lock<std::mutex> lock(mutex_);
-      wake_.wait(lock, [&] { return generation_.load(std::memory_order_acquire) != seen; });
-    }
-    seen = generation_.load(std::memory_order_acquire);
+    if (!spin_for_run(seen)) park_for_run(seen);
     if (stop_.load()) return;
+    uint64_t state = state_.load(std::memory_order_acquire);
+    if (!is_new_run(state, seen) ||
+        !state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel))
+      continue;
     work_(context_, member);
-    n_running_.fetch_sub(1, std::memory_order_release);
+    seen = run_number(state);
+    n_finished_.fetch_add(1, std::memory_order_release);
+    state_.fetch_sub(1, std::memory_order_release);
   }
 }
 

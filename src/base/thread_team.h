@@ -1,6 +1,6 @@
-// A fixed team of threads that runs one function at a time, all members together.  The caller is
-// member 0; the others park between runs after a short spin.  Owned by a device's context; used by
-// backends and by the probes, so that both measure with the same threads.
+// A fixed team of threads that works on one thing at a time.  The caller is member 0; the others park
+// between runs after a short spin.  Owned by a device's context; used by backends and by the probes,
+// so that both measure with the same threads.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -26,12 +26,12 @@ class ThreadTeam {
   template <typename Work>
   void run(const Work& work) {
     run_raw([](const void* context, int member) { (*static_cast<const Work*>(context))(member); },
-            &work);
+            &work, Wait::for_all_members);
   }
 
-  // Splits [0, n) into chunks of `grain`; members take the next free chunk until none is left, so a
-  // member whose core is taken away does not stall the rest; a single chunk wakes nobody.
-  // work(begin, end, member).
+  // Splits [0, n) into chunks of `grain`; members take the next free chunk until none is left.  A
+  // member whose core is taken away stalls nobody: the caller waits only for those that took one.
+  // A single chunk wakes nobody.  work(begin, end, member).
   template <typename Work>
   void for_each_chunk(int64_t n, int64_t grain, const Work& work) {
     if (n <= grain) {
@@ -39,26 +39,37 @@ class ThreadTeam {
       return;
     }
     std::atomic<int64_t> next{0};
-    run([&](int member) {
+    const auto take_chunks = [&](int member) {
       for (;;) {
         const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
         if (begin >= n) return;
         work(begin, begin + grain < n ? begin + grain : n, member);
       }
-    });
+    };
+    run_raw([](const void* context,
+               int member) { (*static_cast<const decltype(take_chunks)*>(context))(member); },
+            &take_chunks, Wait::for_those_who_joined);
   }
 
  private:
   using RawWork = void (*)(const void* context, int member);
-  void run_raw(RawWork work, const void* context);
+  enum class Wait { for_all_members, for_those_who_joined };
+
+  void run_raw(RawWork work, const void* context, Wait wait);
+  void publish(RawWork work, const void* context);
   void serve(int member);
-  bool spin_for_generation(uint64_t seen) const;
+  // Both return when a run other than `seen` is open or the team stops; the first gives up, false.
+  bool spin_for_run(uint64_t seen) const;
+  void park_for_run(uint64_t seen);
 
   const int n_threads_;
+  const bool may_spin_;  // a core for each member
   RawWork work_ = nullptr;
   const void* context_ = nullptr;
-  std::atomic<uint64_t> generation_{0};
-  std::atomic<int> n_running_{0};
+  // The number of the run, whether it may still be joined, and how many are inside: see the .cc file.
+  std::atomic<uint64_t> state_{0};
+  std::atomic<int> n_finished_{0};  // members that are done with this run
+  std::atomic<int> n_parked_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;

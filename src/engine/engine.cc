@@ -182,8 +182,7 @@ Result<std::span<const TokenEvent>> Engine::step() {
   admit();
   demands_.clear();
   for (const auto& sequence : running_)
-    demands_.push_back({sequence->n_cached, sequence->finished ? 0 : sequence->n_to_compute(),
-                        static_cast<bool>(sequence->request.prompt_rows)});
+    demands_.push_back(demand_of(*sequence));
   scheduler_.plan(demands_, plan_);
   if (!plan_.slices.empty()) {
     build_input();
@@ -196,6 +195,14 @@ Result<std::span<const TokenEvent>> Engine::step() {
     deliver(result.outputs[0]);
   }
   return std::span<const TokenEvent>(events_);
+}
+
+Demand Engine::demand_of(const Sequence& sequence) {
+  Demand demand{sequence.n_cached, sequence.finished ? 0 : sequence.n_to_compute(), 1};
+  if (sequence.request.prompt_rows && sequence.n_cached < sequence.n_prompt)
+    demand.n_rows = std::max<int64_t>(
+        1, sequence.n_prompt - std::max(sequence.n_cached, sequence.request.prompt_rows_from));
+  return demand;
 }
 
 void Engine::build_input() {
@@ -271,8 +278,8 @@ void Engine::deliver_prompt_rows(const Sequence& sequence, const SlicePlan& slic
                                  std::span<const float> rows) const {
   const size_t width = static_cast<size_t>(vocab_size_);
   for (int64_t i = 0; i < slice.n_outputs; ++i) {
-    const int64_t position = sequence.n_cached + i;
-    if (position < sequence.n_prompt)
+    const int64_t position = sequence.n_cached + slice.n_tokens - slice.n_outputs + i;
+    if (position < sequence.n_prompt && position >= sequence.request.prompt_rows_from)
       sequence.request.prompt_rows(position, rows.subspan(static_cast<size_t>(i) * width, width));
   }
 }

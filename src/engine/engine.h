@@ -74,6 +74,7 @@ class Engine {
   void take_over(Sequence& sequence, SequenceId kept);
   void admit();
   bool fits(const Sequence& sequence) const;
+  static Demand demand_of(const Sequence& sequence);
   void build_input();
   void build_slice(const SlicePlan& slice);
   void record_step(double start_s, const ops::StepResult& result);

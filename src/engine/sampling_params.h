@@ -20,7 +20,7 @@ struct SamplingParams {
                                     // the prompt or the answer                   [Keskar 2019]
   double presence_penalty = 0.0;    // subtracted once for a token in the answer
   double frequency_penalty = 0.0;   // subtracted for each time it is in the answer
-  std::vector<std::pair<int32_t, float>> logit_bias;  // token, added to its logit
+  std::vector<std::pair<int32_t, float>> logit_bias = {};  // token, added to its logit
   uint64_t seed = 0;  // the n-th choice depends on the seed, n and the logits only
 };
 

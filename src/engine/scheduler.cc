@@ -28,17 +28,11 @@ void Scheduler::add_slice(std::span<const Demand> demands, size_t index, BatchPl
   const Demand& demand = demands[index];
   if (static_cast<int64_t>(plan.slices.size()) == limits_.n_seqs_max) return;
   int64_t n_tokens = std::min(demand.n_to_compute, limits_.n_tokens_max - plan.n_tokens);
-  const int64_t output_room = limits_.n_outputs_max - plan.n_outputs;
-  int64_t n_outputs = 0;
-  if (demand.all_rows) {
-    n_tokens = std::min(n_tokens, output_room);
-    n_outputs = n_tokens;
-  } else if (n_tokens == demand.n_to_compute) {
-    // The token that completes the prompt needs a row; without room for it, it waits.
-    if (output_room > 0) n_outputs = 1;
-    else --n_tokens;
-  }
+  // Tokens without a row come first; a token whose row has no room waits for the next step.
+  const int64_t n_silent = demand.n_to_compute - demand.n_rows;
+  n_tokens = std::min(n_tokens, n_silent + limits_.n_outputs_max - plan.n_outputs);
   if (n_tokens <= 0) return;
+  const int64_t n_outputs = std::max<int64_t>(0, n_tokens - n_silent);
   plan.slices.push_back({static_cast<int32_t>(index), n_tokens, n_outputs});
   plan.n_tokens += n_tokens;
   plan.n_outputs += n_outputs;

@@ -11,7 +11,7 @@ namespace hwtv::engine {
 struct Demand {
   int64_t n_cached = 0;      // tokens in the cache
   int64_t n_to_compute = 0;  // known tokens that are not; 1 is a decode, more is a prefill
-  bool all_rows = false;     // an output row for each token, not only for the last
+  int64_t n_rows = 1;        // of those, the last ones whose output rows are wanted; at least 1
 };
 
 struct SlicePlan {

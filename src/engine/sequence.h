@@ -37,6 +37,7 @@ struct SequenceRequest {
   int32_t n_logprobs = 0;                 // alternatives reported with each token
   bool with_logprobs = false;
   RowSink prompt_rows;  // empty: only the last row is computed
+  int64_t prompt_rows_from = 0;  // the first position that prompt_rows is given
   bool keep = false;    // after the end its cache stays for a later `continues`, until drop()
   std::optional<SequenceId> continues;  // a kept sequence whose common prefix is not computed again
 };

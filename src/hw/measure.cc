@@ -135,6 +135,11 @@ double used_s() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
+IsaPeak peak_of(ThreadTeam& team, const PeakKernels& kernels) {
+  return {kernels.isa, best_rate(team, kernels.flops_per_round, kernels.multiply_add),
+          best_rate(team, kernels.int8_ops_per_round, kernels.dot_int8)};
+}
+
 std::vector<int64_t> buffer_sizes(const Device& device) {
   int64_t l2_bytes = 2 * kMiB;
   for (const CacheLevel& cache : device.caches)
@@ -185,15 +190,15 @@ Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, 
   return read;
 }
 
+IsaPeak measure_peak(ThreadTeam& team) { return peak_of(team, *runnable_kernels().front()); }
+
 Result<Rates> measure_rates(ThreadTeam& team, const Device& device) {
   SteadyClock clock;
   const double start_s = clock.now_s(), start_used_s = used_s();
   Rates rates;
   rates.n_threads = team.n_threads();
   for (const PeakKernels* kernels : runnable_kernels())
-    rates.isas.push_back({kernels->isa,
-                          best_rate(team, kernels->flops_per_round, kernels->multiply_add),
-                          best_rate(team, kernels->int8_ops_per_round, kernels->dot_int8)});
+    rates.isas.push_back(peak_of(team, *kernels));
   for (const int64_t n_bytes : buffer_sizes(device)) {
     HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team, n_bytes, Pages::ordinary, 0.05));
     read.level = memory_level(device, static_cast<double>(n_bytes));

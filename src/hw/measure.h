@@ -29,6 +29,9 @@ enum class Pages {
 Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, Pages pages,
                                              double at_least_s = 0.2);
 
+// The peak of the best runnable instruction set, in about 50 ms.
+IsaPeak measure_peak(ThreadTeam& team);
+
 // All rates: buffers from half the L2 caches up to 1 GiB (at most an eighth of the
 // available memory), and the peak of each runnable instruction set.
 Result<Rates> measure_rates(ThreadTeam& team, const Device& device);

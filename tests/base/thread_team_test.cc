@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
+#include <vector>
 
 namespace hwtv {
 namespace {
@@ -24,6 +27,36 @@ TEST(ThreadTeam, ChunksCoverTheRangeOnce) {
     for (int64_t i = begin; i < end; ++i) ++hits[static_cast<size_t>(i)];
   });
   for (int n : hits) EXPECT_EQ(n, 1);
+}
+
+// A member that is still in an earlier run, or late, must never enter the next one with old work.
+TEST(ThreadTeam, RunsFollowEachOtherWithoutMixing) {
+  for (int n_threads : {2, 3, 5}) {
+    ThreadTeam team(n_threads);
+    for (int64_t round = 0; round < 3000; ++round) {
+      std::atomic<int64_t> sum{0};
+      team.for_each_chunk(7, 1, [&](int64_t begin, int64_t, int) { sum += round + begin; });
+      ASSERT_EQ(sum.load(), 7 * round + 21);
+    }
+  }
+}
+
+// One member is held back outside its chunks; the caller finishes all of them alone.
+TEST(ThreadTeam, ALateMemberStallsNobody) {
+  ThreadTeam team(2);
+  std::atomic<int64_t> n_done{0};
+  std::atomic<bool> release{false};
+  std::thread helper([&] {
+    while (n_done.load() < 99) std::this_thread::yield();
+    release.store(true);
+  });
+  team.for_each_chunk(100, 1, [&](int64_t begin, int64_t, int) {
+    // Whoever takes the first chunk is stuck in it until all others are done.
+    while (begin == 0 && !release.load()) std::this_thread::yield();
+    ++n_done;
+  });
+  helper.join();
+  EXPECT_EQ(n_done.load(), 100);
 }
 
 TEST(ThreadTeam, WakesAfterParking) {

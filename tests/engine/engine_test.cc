@@ -137,16 +137,17 @@ TEST_F(EngineTest, AKeptSequenceIsNotComputedAgain) {
   second.prompt.push_back(5);
   const std::vector<int32_t> expected = alone(second);
   FakeExecutable* executable = nullptr;
-  auto again = make({.context_tokens_max = 400, .n_tokens_max = 64});
+  auto again = make({.n_seqs_max = 2, .context_tokens_max = 400, .n_tokens_max = 64});
   executable = backend_.executable;
   const SequenceId kept = *again->add(first);
   run(*again);
   const int64_t n_before = executable->n_tokens;
   second.continues = kept;
+  ASSERT_TRUE(again->add(request(8, 40, 1)));  // takes whatever blocks are given back too early
   const SequenceId next = *again->add(second);
   EXPECT_EQ(again->n_reused_tokens(next), 109);  // all but the answer's last token was in the cache
   EXPECT_EQ(run(*again)[next], expected);
-  EXPECT_EQ(executable->n_tokens - n_before, 2 + 9);
+  EXPECT_EQ(executable->n_tokens - n_before, 40 + 2 + 9);
 }
 
 TEST_F(EngineTest, EndTokensEndWithoutBeingPartOfTheAnswer) {
@@ -172,6 +173,18 @@ TEST_F(EngineTest, PromptRowsComeOnceEachInOrder) {
     ASSERT_EQ(positions.size(), 50u);
     for (size_t i = 0; i < 50; ++i) EXPECT_EQ(positions[i], static_cast<int64_t>(i));
   }
+}
+
+TEST_F(EngineTest, PromptRowsMayBeginLate) {
+  auto engine = make({.context_tokens_max = 400, .n_tokens_max = 16, .n_outputs_max = 5});
+  SequenceRequest wanted = request(6, 50, 0);
+  std::vector<int64_t> positions;
+  wanted.prompt_rows_from = 30;
+  wanted.prompt_rows = [&](int64_t position, std::span<const float>) { positions.push_back(position); };
+  ASSERT_TRUE(engine->add(wanted));
+  run(*engine);
+  ASSERT_EQ(positions.size(), 20u);
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(positions[i], static_cast<int64_t>(30 + i));
 }
 
 TEST_F(EngineTest, CancellingGivesTheBlocksBack) {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(Scheduler, DecodesGoFirstAndPrefillsShareTheRest) {
   const Scheduler scheduler({.n_tokens_max = 16, .n_seqs_max = 4, .n_outputs_max = 4});
-  const Demand demands[] = {{0, 100, false}, {50, 1, false}, {0, 5, false}};
+  const Demand demands[] = {{0, 100, 1}, {50, 1, 1}, {0, 5, 1}};
   BatchPlan plan;
   scheduler.plan(demands, plan);
   ASSERT_EQ(plan.slices.size(), 2u);
@@ -20,9 +20,19 @@ TEST(Scheduler, DecodesGoFirstAndPrefillsShareTheRest) {
   EXPECT_EQ(plan.slices[1].n_outputs, 0);
 }
 
+TEST(Scheduler, RowsOfTheLastTokensOnly) {
+  const Scheduler scheduler({.n_tokens_max = 64, .n_seqs_max = 4, .n_outputs_max = 6});
+  const Demand demands[] = {{0, 40, 10}};
+  BatchPlan plan;
+  scheduler.plan(demands, plan);
+  ASSERT_EQ(plan.slices.size(), 1u);
+  EXPECT_EQ(plan.slices[0].n_tokens, 36);
+  EXPECT_EQ(plan.slices[0].n_outputs, 6);
+}
+
 TEST(Scheduler, AllRowsAreBoundByTheOutputRoom) {
   const Scheduler scheduler({.n_tokens_max = 16, .n_seqs_max = 4, .n_outputs_max = 6});
-  const Demand demands[] = {{0, 100, true}};
+  const Demand demands[] = {{0, 100, 100}};
   BatchPlan plan;
   scheduler.plan(demands, plan);
   ASSERT_EQ(plan.slices.size(), 1u);
@@ -40,8 +50,10 @@ TEST(Scheduler, RandomMixesKeepTheLimitsAndStarveNobody) {
                             1 + static_cast<int64_t>(random() % 8)};
     const Scheduler scheduler(limits);
     std::vector<Demand> demands(1 + random() % static_cast<uint32_t>(limits.n_seqs_max));
-    for (Demand& demand : demands)
-      demand = {0, 1 + static_cast<int64_t>(random() % 200), random() % 4 == 0};
+    for (Demand& demand : demands) {
+      demand.n_to_compute = 1 + static_cast<int64_t>(random() % 200);
+      if (random() % 4 == 0) demand.n_rows = 1 + static_cast<int64_t>(random()) % demand.n_to_compute;
+    }
     int64_t left = 0;
     for (const Demand& demand : demands) left += demand.n_to_compute;
     for (int step = 0; left > 0; ++step) {
@@ -55,6 +67,7 @@ TEST(Scheduler, RandomMixesKeepTheLimitsAndStarveNobody) {
         Demand& demand = demands[static_cast<size_t>(slice.sequence)];
         ASSERT_LE(slice.n_tokens, demand.n_to_compute);
         demand.n_to_compute -= slice.n_tokens;
+        if (demand.n_to_compute > 0) demand.n_rows = std::min(demand.n_rows, demand.n_to_compute);
         if (demand.n_to_compute == 0) ASSERT_GE(slice.n_outputs, 1);
         left -= slice.n_tokens;
       }

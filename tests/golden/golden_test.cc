@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/isa.h"
 #include "backends/ref/ref_backend.h"
 #include "tests/gguf/temporary_folder.h"
 #include "tests/golden/forward.h"
@@ -16,6 +18,10 @@ namespace hwtv::golden {
 namespace {
 
 constexpr double kTolerance = 2e-5;  // of the range of the logits
+// An F16 cache rounds each key by up to 2^-12 of itself.  Scores here have a standard deviation of
+// about 4, so one is off by up to 4 x 2^-12, and the softmax makes of it the same share of a weight:
+// 2^-10 in each of two layers.
+constexpr double kHalfCacheTolerance = 0x1p-9;
 constexpr int64_t kBudgetBytes = int64_t{1} << 30;
 
 class Golden : public testing::TestWithParam<std::string> {
@@ -23,12 +29,16 @@ class Golden : public testing::TestWithParam<std::string> {
   Golden() : case_(GoldenCase::read(GetParam())) {}
 
   // The case as a file, opened and run; an error where the file is refused.
-  Result<Logits> run(const GoldenCase& variant, const ForwardOptions& options = {}) {
+  Result<Logits> run(ops::Backend& backend, const GoldenCase& variant,
+                     const ForwardOptions& options = {}) {
     const std::string path = folder_ / "model.gguf";
     variant.write_gguf(path);
     HWTV_TRY(const model::Model model, model::Model::open(path));
-    ref::RefBackend backend(team_, ledger_);
     return forward(backend, model, variant.prompt, variant.logit_rows, options);
+  }
+  Result<Logits> run(const GoldenCase& variant, const ForwardOptions& options = {}) {
+    ref::RefBackend backend(team_, ledger_);
+    return run(backend, variant, options);
   }
 
   // The largest difference from the case's logits, as a share of their range; infinite where the
@@ -60,6 +70,22 @@ TEST_P(Golden, RefGivesTheLogitsOfTransformers) {
   const double error = error_of(*logits);
   RecordProperty("error", fmt::format("{:.2e}", error));
   EXPECT_LE(error, kTolerance);
+}
+
+// Weights are F32, so that with an F32 cache only the order of sums differs from ref.
+TEST_P(Golden, EveryCpuTableGivesTheLogitsOfTransformers) {
+  for (const cpu::Isa& isa : cpu::isas()) {
+    if (!isa.can_run()) continue;
+    SCOPED_TRACE(isa.name());
+    cpu::CpuBackend backend(team_, ledger_, *isa.kernels);
+    const Result<Logits> logits = run(backend, case_);
+    ASSERT_TRUE(logits) << logits.error().what;
+    EXPECT_LE(error_of(*logits), kTolerance);
+
+    const Result<Logits> half_cache = run(backend, case_, {.kv_dtype = DType::F16});
+    ASSERT_TRUE(half_cache) << half_cache.error().what;
+    EXPECT_LE(error_of(*half_cache), kHalfCacheTolerance);
+  }
 }
 
 TEST_P(Golden, ChunksChangeNoBit) {

@@ -1,0 +1,260 @@
+#include "app/account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "hw/measure.h"
+#include "ops/work.h"
+#include "probe/memory.h"
+
+namespace hwtv::app {
+namespace {
+
+observe::StepTotals since(const observe::StepTotals& now, const observe::StepTotals& before) {
+  observe::StepTotals totals = now;
+  totals.n_steps -= before.n_steps;
+  totals.n_tokens -= before.n_tokens;
+  totals.seconds -= before.seconds;
+  totals.work.read_bytes -= before.work.read_bytes;
+  totals.work.written_bytes -= before.work.written_bytes;
+  totals.work.flops -= before.work.flops;
+  totals.work.int8_ops -= before.work.int8_ops;
+  return totals;
+}
+
+// File bytes that one decode step reads: each weight whole, but of an embedding one row only.
+double step_weight_bytes(const ops::Program& program) {
+  double n_bytes = 0;
+  std::vector<bool> whole(program.weights.size(), false);
+  for (const ops::NamedOp& named : program.ops)
+    if (const auto* product = std::get_if<ops::MatMul>(&named.op)) {
+      whole[static_cast<size_t>(product->weight)] = true;
+      if (product->bias != ops::kNoWeight) whole[static_cast<size_t>(product->bias)] = true;
+    } else if (const auto* norm = std::get_if<ops::RmsNorm>(&named.op)) {
+      whole[static_cast<size_t>(norm->weight)] = true;
+    }
+  for (size_t i = 0; i < whole.size(); ++i)
+    if (whole[i]) n_bytes += static_cast<double>(program.weights[i].n_bytes());
+  for (const ops::NamedOp& named : program.ops)
+    if (const auto* embed = std::get_if<ops::Embed>(&named.op)) {
+      const ops::WeightDecl& weight = program.weight(embed->weight);
+      n_bytes += static_cast<double>(dtype_bytes(weight.dtype, weight.width));
+    }
+  return n_bytes;
+}
+
+double kv_bytes_of_token(const Session& session, const engine::Engine& engine) {
+  double n_bytes = 0;
+  for (const ops::KvGroup& group : session.model().program().kv_groups)
+    n_bytes += static_cast<double>(
+        ops::kv_token_bytes(group, engine.config().k_dtype, engine.config().v_dtype));
+  return n_bytes;
+}
+
+// The kernel that the most weight bytes go through.
+std::string main_kernel(const ops::Program& program, const std::vector<std::string>& kernels) {
+  std::vector<std::pair<double, std::string>> by_name;
+  for (size_t i = 0; i < program.ops.size() && i < kernels.size(); ++i) {
+    const auto* product = std::get_if<ops::MatMul>(&program.ops[i].op);
+    if (!product) continue;
+    const double n_bytes = static_cast<double>(program.weight(product->weight).n_bytes());
+    const auto at = std::find_if(by_name.begin(), by_name.end(),
+                                 [&](const auto& entry) { return entry.second == kernels[i]; });
+    if (at == by_name.end()) by_name.emplace_back(n_bytes, kernels[i]);
+    else at->first += n_bytes;
+  }
+  return by_name.empty() ? "" : std::max_element(by_name.begin(), by_name.end())->second;
+}
+
+void fill_memory(Session& session, const AnswerFacts& facts, double kv_token_bytes,
+                 Account& account) {
+  const ops::BytesByUse reserved = session.engine().executable().reserved();
+  const plan::MemoryPlan& predicted = session.predicted();
+  account.weights_bytes = predicted.device.weights + predicted.device.packed_weights;
+  account.kv_bytes = reserved.kv;
+  account.kv_used_bytes =
+      static_cast<int64_t>(kv_token_bytes * static_cast<double>(facts.n_prompt + facts.n_answer));
+  account.activations_bytes = reserved.activations + reserved.staging;
+  account.predicted_bytes = predicted.total_bytes();
+  account.predicted_runtime_bytes = predicted.runtime_bytes;
+  const probe::Root root("/");
+  const probe::ProcessMemory process = probe::read_process_memory(root);
+  if (!process.anonymous_bytes) {
+    account.observed_reason = probe::describe(process.anonymous_bytes.error());
+    return;
+  }
+  int64_t observed = *process.anonymous_bytes;
+  for (const gguf::Part& part : session.model().file().parts()) {
+    const auto resident = probe::read_resident_bytes(root, part.data, part.size_bytes);
+    if (!resident) {
+      account.observed_reason = probe::describe(resident.error());
+      return;
+    }
+    observed += *resident;
+  }
+  account.observed_bytes = observed;
+  session.device().ledger().set_observed(observed);
+}
+
+// Measured after the answer, by the same threads on a buffer of the same size, so that share and
+// limit saw the same machine.
+void fill_limits(Session& session, Account& account) {
+  const hw::IsaPeak peak = hw::measure_peak(session.device().team());
+  account.prefill_limit_ops_per_s =
+      account.compute_kind == "int8" ? peak.int8_ops_per_s : peak.flops_per_s;
+  if (account.decode_token_bytes > 0) {
+    const auto read = session.device().measure_read(static_cast<int64_t>(account.decode_token_bytes));
+    if (read) {
+      account.decode_limit_bytes_per_s = read->bytes_per_s;
+      account.memory_level = read->level;
+    }
+  }
+}
+
+}  // namespace
+
+double Account::prefill_share() const {
+  if (prefill.seconds <= 0 || prefill_limit_ops_per_s <= 0) return 0;
+  return prefill_ops / prefill.seconds / prefill_limit_ops_per_s;
+}
+
+double Account::decode_share() const {
+  if (decode.seconds <= 0 || decode_limit_bytes_per_s <= 0) return 0;
+  return decode_token_bytes * decode.tokens_per_s() / decode_limit_bytes_per_s;
+}
+
+Account make_account(Session& session, const AnswerFacts& facts) {
+  const engine::Engine& engine = session.engine();
+  const ops::Program& program = session.model().program();
+  const observe::Recorder::Totals totals = session.recorder().totals();
+  const observe::StepTotals prefill = since(totals.prefill, facts.before.prefill);
+  const observe::StepTotals decode = since(totals.decode, facts.before.decode);
+  const double kv_token_bytes = kv_bytes_of_token(session, engine);
+  Account account;
+  account.prefill = {prefill.n_tokens, prefill.seconds};
+  account.decode = {decode.n_tokens, decode.seconds};
+  account.answer_s = facts.answer_s;
+  account.first_token_s = facts.first_token_s;
+  account.load_s = session.load_s();
+  account.n_answer = facts.n_answer;
+  account.n_reused = facts.n_reused;
+  account.n_threads = session.device().n_threads();
+  account.kernels = main_kernel(program, engine.executable().kernels());
+  account.kv_is_f16 = engine.config().k_dtype == DType::F16;
+  account.compute_kind = prefill.work.int8_ops > prefill.work.flops ? "int8" : "f32";
+  account.prefill_ops = prefill.work.n_ops();
+  fill_memory(session, facts, kv_token_bytes, account);
+  if (decode.n_tokens > 0) {
+    // The token at position p reads p + 1 tokens of cache; decode began at n_prompt.
+    const double mean_context = static_cast<double>(facts.n_prompt) +
+                                (static_cast<double>(decode.n_tokens) + 1) / 2;
+    account.decode_kv_token_bytes = kv_token_bytes * mean_context;
+    account.decode_token_bytes = step_weight_bytes(program) + account.decode_kv_token_bytes;
+    account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
+  }
+  fill_limits(session, account);
+  return account;
+}
+
+namespace {
+
+// Why one token takes as long as it does, and what would change that.
+std::string limits_line(const Account& account) {
+  if (account.decode.n_tokens == 0 || account.decode_limit_bytes_per_s <= 0)
+    return "too few tokens to say what binds decode";
+  const double token_s = account.decode.seconds / static_cast<double>(account.decode.n_tokens);
+  const double memory_s = account.decode_token_bytes / account.decode_limit_bytes_per_s;
+  const double compute_s = account.prefill_limit_ops_per_s > 0
+                               ? account.decode_token_ops / account.prefill_limit_ops_per_s
+                               : 0;
+  // int8 keys and values take 34 bytes where f16 takes 64.
+  const double kv_share = account.decode_kv_token_bytes / account.decode_token_bytes;
+  std::string line;
+  if (std::max(memory_s, compute_s) < 0.5 * token_s)
+    line = fmt::format("decode is bound by neither limit: {} of {} per token are kernels and threads",
+                       format_seconds(token_s - std::max(memory_s, compute_s)),
+                       format_seconds(token_s));
+  else
+    line = memory_s >= compute_s ? "decode is bound by memory bandwidth" : "decode is bound by compute";
+  const double saving = kv_share * (1 - 34.0 / 64.0);
+  if (account.kv_is_f16)
+    line += saving >= 0.005 ? fmt::format("; int8 KV would save {:.0f} % of the bytes", 100 * saving)
+                            : "; int8 KV would save under 1 % of the bytes";
+  return line;
+}
+
+std::string share_text(double share, const char* of_what) {
+  if (share <= 0) return "";
+  return fmt::format("{:>4.0f} % of the {} limit", 100 * share, of_what);
+}
+
+std::string phase_line(const char* name, const Phase& phase, const std::string& share,
+                       const std::string& detail) {
+  return fmt::format("        {:<8}{:>6} tokens {:>7} tok/s {:<32}{}\n", name, phase.n_tokens,
+                     format_rate(phase.tokens_per_s()), share,
+                     detail.empty() ? "" : "(" + detail + ")");
+}
+
+}  // namespace
+
+std::string account_text(const Account& a) {
+  std::string text = fmt::format("answer  {} tokens in {}, the first after {}; loaded in {}\n", a.n_answer,
+                                 format_seconds(a.answer_s), format_seconds(a.first_token_s),
+                                 format_seconds(a.load_s));
+  text += phase_line("prefill", a.prefill, share_text(a.prefill_share(), "compute"),
+                     fmt::format("{}, {} thread{}{}", a.compute_kind, a.n_threads,
+                                 a.n_threads == 1 ? "" : "s",
+                                 a.n_reused ? fmt::format(", {} tokens reused", a.n_reused) : ""));
+  if (a.decode.n_tokens > 0)
+    text += phase_line(
+        "decode", a.decode, share_text(a.decode_share(), "bandwidth"),
+        a.decode_limit_bytes_per_s > 0
+            ? fmt::format("{:.0f} MB/token from {} at {:.1f} of {:.1f} GB/s measured",
+                          a.decode_token_bytes / 1e6, a.memory_level,
+                          a.decode_token_bytes * a.decode.tokens_per_s() / 1e9,
+                          a.decode_limit_bytes_per_s / 1e9)
+            : "the limit could not be measured");
+  const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  text += fmt::format(
+      "memory  weights {:.1f} MiB   kv {:.1f} of {:.1f} MiB   activations {:.1f} MiB   runtime {:.1f} "
+      "MiB\n        predicted {:.1f} MiB   observed {}\n",
+      mib(a.weights_bytes), mib(a.kv_used_bytes), mib(a.kv_bytes), mib(a.activations_bytes),
+      mib(a.predicted_runtime_bytes), mib(a.predicted_bytes),
+      a.observed_bytes ? fmt::format("{:.1f} MiB", mib(*a.observed_bytes))
+                       : "not observable here: " + a.observed_reason);
+  text += fmt::format("limits  {}\n", limits_line(a));
+  return text;
+}
+
+std::string account_json(const Account& a) {
+  using Json = nlohmann::ordered_json;
+  Json json = {
+      {"answer_tokens", a.n_answer}, {"answer_s", a.answer_s},
+      {"first_token_s", a.first_token_s}, {"load_s", a.load_s},
+      {"threads", a.n_threads}, {"kernels", a.kernels},
+      {"prefill",
+       {{"tokens", a.prefill.n_tokens}, {"reused_tokens", a.n_reused}, {"seconds", a.prefill.seconds},
+        {"tokens_per_s", a.prefill.tokens_per_s()}, {"compute_kind", a.compute_kind},
+        {"ops", a.prefill_ops}, {"limit_ops_per_s", a.prefill_limit_ops_per_s},
+        {"share_of_limit", a.prefill_share()}}},
+      {"decode",
+       {{"tokens", a.decode.n_tokens}, {"seconds", a.decode.seconds},
+        {"tokens_per_s", a.decode.tokens_per_s()}, {"bytes_per_token", a.decode_token_bytes},
+        {"kv_bytes_per_token", a.decode_kv_token_bytes}, {"memory_level", a.memory_level},
+        {"limit_bytes_per_s", a.decode_limit_bytes_per_s}, {"share_of_limit", a.decode_share()}}},
+      {"memory",
+       {{"weights_bytes", a.weights_bytes}, {"kv_used_bytes", a.kv_used_bytes},
+        {"kv_bytes", a.kv_bytes}, {"activations_bytes", a.activations_bytes},
+        {"runtime_predicted_bytes", a.predicted_runtime_bytes},
+        {"predicted_bytes", a.predicted_bytes}}},
+      {"limits", limits_line(a)},
+  };
+  if (a.observed_bytes) json["memory"]["observed_bytes"] = *a.observed_bytes;
+  else json["memory"]["observed_bytes"] = nullptr, json["memory"]["not_observed"] = a.observed_reason;
+  return json.dump();
+}
+
+}  // namespace hwtv::app

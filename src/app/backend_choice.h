@@ -1,0 +1,17 @@
+// The only place that names the backends.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "hw/device_context.h"
+#include "ops/backend.h"
+
+namespace hwtv::app {
+
+// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this machine
+// cannot run).
+Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
+                                                   hw::DeviceContext& device);
+
+}  // namespace hwtv::app

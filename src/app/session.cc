@@ -1,0 +1,148 @@
+#include "app/session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/backend_choice.h"
+#include "app/model_cache.h"
+#include "app/progress.h"
+#include "base/units.h"
+
+namespace hwtv::app {
+namespace {
+
+// One byte of each page, so that the whole file is mapped and counted before the first token and a
+// disk that fails does so here.
+constexpr int64_t kPageBytes = 4096;
+
+int64_t vocab_bytes(const gguf::File& file) {
+  int64_t n_bytes = 0;
+  for (const char* key : {"tokenizer.ggml.tokens", "tokenizer.ggml.merges"})
+    if (const gguf::Value* value = file.find(key))
+      n_bytes += static_cast<int64_t>(value->payload().size());
+  return n_bytes;
+}
+
+void touch_pages(std::span<const std::byte> bytes, Progress& progress) {
+  for (size_t at = 0; at < bytes.size(); at += kPageBytes) {
+    asm volatile("" ::"r"(bytes[at]) : "memory");  // the read must happen
+    if (at % (16 << 20) == 0) progress.show(static_cast<int64_t>(at));
+  }
+}
+
+Result<DType> kv_dtype(const std::string& name) {
+  const std::optional<DType> dtype = dtype_from_name(name);
+  if (dtype) return *dtype;
+  return fail(ErrorCode::invalid_request, fmt::format("--kv-type {} is no type", name),
+              "use f16, bf16, f32, q8_0 or q4_0");
+}
+
+}  // namespace
+
+std::vector<Option> session_flags(SessionOptions& options) {
+  return {
+      {"--ctx", "N", "context in tokens, prompt and answer (default: as trained, at most 4096)",
+       &options.context},
+      {"--threads", "N", "threads (default: one for each usable core)", &options.threads},
+      {"--chunk", "N", "prompt tokens computed in one step (default 256)", &options.chunk},
+      {"--kv-type", "TYPE", "type of the KV cache (default f16)", &options.kv_type,
+       {"f32", "f16", "bf16", "q8_0", "q4_0"}},
+      {"--backend", "NAME", "cpu, or ref: plain F32 loops to check against (default cpu)",
+       &options.backend, {"cpu", "ref"}},
+  };
+}
+
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
+  const auto bad = [](const char* flag, int64_t value) {
+    return fail(ErrorCode::invalid_request, fmt::format("{} is {}, which is not possible", flag, value),
+                fmt::format("give {} a positive number, or leave it out", flag));
+  };
+  if (options.threads < 0 || options.threads > 1024) return bad("--threads", options.threads);
+  if (options.context < 0) return bad("--ctx", options.context);
+  if (options.chunk < 1) return bad("--chunk", options.chunk);
+  std::unique_ptr<Session> session(new Session());
+  session->options_ = options;
+  const double start_s = session->clock_.now_s();
+  HWTV_TRY(session->kv_dtype_, kv_dtype(options.kv_type));
+  HWTV_TRY_VOID(session->open_model());
+  HWTV_TRY_VOID(session->check_memory());
+  HWTV_TRY_VOID(session->load());
+  session->load_s_ = session->clock_.now_s() - start_s;
+  return session;
+}
+
+Result<void> Session::open_model() {
+  HWTV_TRY(const std::string path, resolve_model(options_.model));
+  HWTV_TRY(gguf::File file, gguf::File::open(path));
+  HWTV_TRY(tokenizer_, text::Tokenizer::from_gguf(file));
+  HWTV_TRY(model::Model model, model::Model::from_file(std::move(file), {options_.context}));
+  model_ = std::make_unique<model::Model>(std::move(model));
+  const int64_t trained = model_->config().context_tokens_max;
+  if (options_.context == 0) options_.context = std::min(trained, kDefaultContext);
+  if (options_.context > trained)
+    return fail(ErrorCode::invalid_request,
+                fmt::format("--ctx {} is beyond the {} tokens the model was trained for",
+                            options_.context, trained),
+                fmt::format("use --ctx {} or less", trained));
+  return {};
+}
+
+engine::EngineConfig Session::engine_config(int64_t context_tokens) const {
+  engine::EngineConfig config;
+  config.n_seqs_max = options_.n_seqs;
+  config.context_tokens_max = context_tokens;
+  config.n_tokens_max = std::min(options_.chunk, context_tokens);
+  config.n_outputs_max = std::min(options_.n_outputs, config.n_tokens_max);
+  config.k_dtype = config.v_dtype = kv_dtype_;
+  config.profile = options_.profile;
+  return config;
+}
+
+plan::MemoryPlan Session::price(int64_t context_tokens) const {
+  const plan::RuntimeShape runtime{device_->n_threads(), tokenizer_->vocab_size(),
+                                   vocab_bytes(model_->file())};
+  return plan::predict_memory(backend_->spec(), model_->program(),
+                              engine::limits_for(engine_config(context_tokens), model_->program()),
+                              runtime);
+}
+
+Result<void> Session::check_memory() {
+  device_ = hw::DeviceContext::open_cpu(static_cast<int>(options_.threads));
+  HWTV_TRY(backend_, make_backend(options_.backend, *device_));
+  const ops::Limits limits = engine::limits_for(engine_config(options_.context), model_->program());
+  HWTV_TRY_VOID(backend_->spec().supports(model_->program(), limits));
+  predicted_ = price(options_.context);
+  hw::Ledger& ledger = device_->ledger();
+  ledger.set_predicted(hw::Use::weights, predicted_.device.weights);
+  ledger.set_predicted(hw::Use::packed_weights, predicted_.device.packed_weights);
+  ledger.set_predicted(hw::Use::kv, predicted_.device.kv);
+  ledger.set_predicted(hw::Use::activations, predicted_.device.activations);
+  ledger.set_predicted(hw::Use::staging, predicted_.device.staging);
+  ledger.set_predicted(hw::Use::runtime, predicted_.runtime_bytes);
+  return plan::check_fit(predicted_, options_.context, device_->machine().cpu(),
+                         [this](int64_t context) { return price(context); });
+}
+
+Result<void> Session::load() {
+  Progress progress("loading", model_->weights_bytes(), options_.quiet);
+  int64_t done_bytes = 0;
+  for (size_t i = 0; i < model_->program().weights.size() && predicted_.device.weights > 0; ++i) {
+    const auto bytes = model_->weight_bytes(static_cast<ops::WeightId>(i));
+    touch_pages(bytes, progress);
+    done_bytes += static_cast<int64_t>(bytes.size());
+    progress.show(done_bytes);
+  }
+  recorder_ = std::make_unique<observe::Recorder>(4096, options_.profile ? 1 << 18 : 0);
+  Progress importing("importing", model_->weights_bytes(), options_.quiet);
+  HWTV_TRY(engine_, engine::Engine::create(*backend_, *model_, engine_config(options_.context),
+                                           clock_, *recorder_,
+                                           [&](int64_t done, int64_t) { importing.show(done); }));
+  return {};
+}
+
+}  // namespace hwtv::app
