@@ -4,7 +4,8 @@
     bandwidth_check.py [--hwtv build/release/hwtv] [--bytes 2147483648] [--rounds 7]
 
 Prints one line, PASS or FAIL with its figure and its target, and exits 0 or 1.  Wants a machine that
-does nothing else: each program reads the buffer with the same number of threads, in turns.
+does nothing else: each program reads the buffer with the same number of threads and ordinary pages,
+in turns.
 """
 import argparse
 import json
