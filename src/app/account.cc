@@ -63,8 +63,10 @@ std::string main_kernel(const ops::Program& program, const std::vector<std::stri
     const double n_bytes = static_cast<double>(program.weight(product->weight).n_bytes());
     const auto at = std::find_if(by_name.begin(), by_name.end(),
                                  [&](const auto& entry) { return entry.second == kernels[i]; });
-    if (at == by_name.end()) by_name.emplace_back(n_bytes, kernels[i]);
-    else at->first += n_bytes;
+    if (at == by_name.end())
+      by_name.emplace_back(n_bytes, kernels[i]);
+    else
+      at->first += n_bytes;
   }
   return by_name.empty() ? "" : std::max_element(by_name.begin(), by_name.end())->second;
 }
@@ -106,7 +108,8 @@ void fill_limits(Session& session, Account& account) {
   account.prefill_limit_ops_per_s =
       account.compute_kind == "int8" ? peak.int8_ops_per_s : peak.flops_per_s;
   if (account.decode_token_bytes > 0) {
-    const auto read = session.device().measure_read(static_cast<int64_t>(account.decode_token_bytes));
+    const auto read =
+        session.device().measure_read(static_cast<int64_t>(account.decode_token_bytes));
     if (read) {
       account.decode_limit_bytes_per_s = read->bytes_per_s;
       account.memory_level = read->level;
@@ -149,8 +152,8 @@ Account make_account(Session& session, const AnswerFacts& facts) {
   fill_memory(session, facts, kv_token_bytes, account);
   if (decode.n_tokens > 0) {
     // The token at position p reads p + 1 tokens of cache; decode began at n_prompt.
-    const double mean_context = static_cast<double>(facts.n_prompt) +
-                                (static_cast<double>(decode.n_tokens) + 1) / 2;
+    const double mean_context =
+        static_cast<double>(facts.n_prompt) + (static_cast<double>(decode.n_tokens) + 1) / 2;
     account.decode_kv_token_bytes = kv_token_bytes * mean_context;
     account.decode_token_bytes = step_weight_bytes(program) + account.decode_kv_token_bytes;
     account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
@@ -174,15 +177,17 @@ std::string limits_line(const Account& account) {
   const double kv_share = account.decode_kv_token_bytes / account.decode_token_bytes;
   std::string line;
   if (std::max(memory_s, compute_s) < 0.5 * token_s)
-    line = fmt::format("decode is bound by neither limit: {} of {} per token are kernels and threads",
-                       format_seconds(token_s - std::max(memory_s, compute_s)),
-                       format_seconds(token_s));
+    line = fmt::format(
+        "decode is bound by neither limit: {} of {} per token are kernels and threads",
+        format_seconds(token_s - std::max(memory_s, compute_s)), format_seconds(token_s));
   else
-    line = memory_s >= compute_s ? "decode is bound by memory bandwidth" : "decode is bound by compute";
+    line = memory_s >= compute_s ? "decode is bound by memory bandwidth"
+                                 : "decode is bound by compute";
   const double saving = kv_share * (1 - 34.0 / 64.0);
   if (account.kv_is_f16)
-    line += saving >= 0.005 ? fmt::format("; int8 KV would save {:.0f} % of the bytes", 100 * saving)
-                            : "; int8 KV would save under 1 % of the bytes";
+    line += saving >= 0.005
+                ? fmt::format("; int8 KV would save {:.0f} % of the bytes", 100 * saving)
+                : "; int8 KV would save under 1 % of the bytes";
   return line;
 }
 
@@ -201,25 +206,26 @@ std::string phase_line(const char* name, const Phase& phase, const std::string& 
 }  // namespace
 
 std::string account_text(const Account& a) {
-  std::string text = fmt::format("answer  {} tokens in {}, the first after {}; loaded in {}\n", a.n_answer,
-                                 format_seconds(a.answer_s), format_seconds(a.first_token_s),
-                                 format_seconds(a.load_s));
-  text += phase_line("prefill", a.prefill, share_text(a.prefill_share(), "compute"),
-                     fmt::format("{}, {} thread{}{}", a.compute_kind, a.n_threads,
-                                 a.n_threads == 1 ? "" : "s",
-                                 a.n_reused ? fmt::format(", {} tokens reused", a.n_reused) : ""));
+  std::string text = fmt::format("answer  {} tokens in {}, the first after {}; loaded in {}\n",
+                                 a.n_answer, format_seconds(a.answer_s),
+                                 format_seconds(a.first_token_s), format_seconds(a.load_s));
+  text += phase_line(
+      "prefill", a.prefill, share_text(a.prefill_share(), "compute"),
+      fmt::format("{}, {} thread{}{}", a.compute_kind, a.n_threads, a.n_threads == 1 ? "" : "s",
+                  a.n_reused ? fmt::format(", {} tokens reused", a.n_reused) : ""));
   if (a.decode.n_tokens > 0)
-    text += phase_line(
-        "decode", a.decode, share_text(a.decode_share(), "bandwidth"),
-        a.decode_limit_bytes_per_s > 0
-            ? fmt::format("{:.0f} MB/token from {} at {:.1f} of {:.1f} GB/s measured",
-                          a.decode_token_bytes / 1e6, a.memory_level,
-                          a.decode_token_bytes * a.decode.tokens_per_s() / 1e9,
-                          a.decode_limit_bytes_per_s / 1e9)
-            : "the limit could not be measured");
+    text +=
+        phase_line("decode", a.decode, share_text(a.decode_share(), "bandwidth"),
+                   a.decode_limit_bytes_per_s > 0
+                       ? fmt::format("{:.0f} MB/token from {} at {:.1f} of {:.1f} GB/s measured",
+                                     a.decode_token_bytes / 1e6, a.memory_level,
+                                     a.decode_token_bytes * a.decode.tokens_per_s() / 1e9,
+                                     a.decode_limit_bytes_per_s / 1e9)
+                       : "the limit could not be measured");
   const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   text += fmt::format(
-      "memory  weights {:.1f} MiB   kv {:.1f} of {:.1f} MiB   activations {:.1f} MiB   runtime {:.1f} "
+      "memory  weights {:.1f} MiB   kv {:.1f} of {:.1f} MiB   activations {:.1f} MiB   runtime "
+      "{:.1f} "
       "MiB\n        predicted {:.1f} MiB   observed {}\n",
       mib(a.weights_bytes), mib(a.kv_used_bytes), mib(a.kv_bytes), mib(a.activations_bytes),
       mib(a.predicted_runtime_bytes), mib(a.predicted_bytes),
@@ -232,28 +238,43 @@ std::string account_text(const Account& a) {
 std::string account_json(const Account& a) {
   using Json = nlohmann::ordered_json;
   Json json = {
-      {"answer_tokens", a.n_answer}, {"answer_s", a.answer_s},
-      {"first_token_s", a.first_token_s}, {"load_s", a.load_s},
-      {"threads", a.n_threads}, {"kernels", a.kernels},
+      {"answer_tokens", a.n_answer},
+      {"answer_s", a.answer_s},
+      {"first_token_s", a.first_token_s},
+      {"load_s", a.load_s},
+      {"threads", a.n_threads},
+      {"kernels", a.kernels},
       {"prefill",
-       {{"tokens", a.prefill.n_tokens}, {"reused_tokens", a.n_reused}, {"seconds", a.prefill.seconds},
-        {"tokens_per_s", a.prefill.tokens_per_s()}, {"compute_kind", a.compute_kind},
-        {"ops", a.prefill_ops}, {"limit_ops_per_s", a.prefill_limit_ops_per_s},
+       {{"tokens", a.prefill.n_tokens},
+        {"reused_tokens", a.n_reused},
+        {"seconds", a.prefill.seconds},
+        {"tokens_per_s", a.prefill.tokens_per_s()},
+        {"compute_kind", a.compute_kind},
+        {"ops", a.prefill_ops},
+        {"limit_ops_per_s", a.prefill_limit_ops_per_s},
         {"share_of_limit", a.prefill_share()}}},
       {"decode",
-       {{"tokens", a.decode.n_tokens}, {"seconds", a.decode.seconds},
-        {"tokens_per_s", a.decode.tokens_per_s()}, {"bytes_per_token", a.decode_token_bytes},
-        {"kv_bytes_per_token", a.decode_kv_token_bytes}, {"memory_level", a.memory_level},
-        {"limit_bytes_per_s", a.decode_limit_bytes_per_s}, {"share_of_limit", a.decode_share()}}},
+       {{"tokens", a.decode.n_tokens},
+        {"seconds", a.decode.seconds},
+        {"tokens_per_s", a.decode.tokens_per_s()},
+        {"bytes_per_token", a.decode_token_bytes},
+        {"kv_bytes_per_token", a.decode_kv_token_bytes},
+        {"memory_level", a.memory_level},
+        {"limit_bytes_per_s", a.decode_limit_bytes_per_s},
+        {"share_of_limit", a.decode_share()}}},
       {"memory",
-       {{"weights_bytes", a.weights_bytes}, {"kv_used_bytes", a.kv_used_bytes},
-        {"kv_bytes", a.kv_bytes}, {"activations_bytes", a.activations_bytes},
+       {{"weights_bytes", a.weights_bytes},
+        {"kv_used_bytes", a.kv_used_bytes},
+        {"kv_bytes", a.kv_bytes},
+        {"activations_bytes", a.activations_bytes},
         {"runtime_predicted_bytes", a.predicted_runtime_bytes},
         {"predicted_bytes", a.predicted_bytes}}},
       {"limits", limits_line(a)},
   };
-  if (a.observed_bytes) json["memory"]["observed_bytes"] = *a.observed_bytes;
-  else json["memory"]["observed_bytes"] = nullptr, json["memory"]["not_observed"] = a.observed_reason;
+  if (a.observed_bytes)
+    json["memory"]["observed_bytes"] = *a.observed_bytes;
+  else
+    json["memory"]["observed_bytes"] = nullptr, json["memory"]["not_observed"] = a.observed_reason;
   return json.dump();
 }
 

@@ -1,4 +1,5 @@
-// What a run cost, against what this machine can do: the lines under an answer, and the same as JSON.
+// What a run cost, against what this machine can do: the lines under an answer, and the same as
+// JSON.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,18 +18,18 @@ struct Phase {
 struct Account {
   // Speed, against the limits measured in this run.
   Phase prefill, decode;
-  double answer_s = 0;        // from the prompt to the last token
+  double answer_s = 0;  // from the prompt to the last token
   double first_token_s = 0;
   double load_s = 0;
   int64_t n_answer = 0;
-  int64_t n_reused = 0;       // prompt tokens that were already in the cache
+  int64_t n_reused = 0;  // prompt tokens that were already in the cache
   int n_threads = 0;
-  std::string kernels;        // the kernel of the largest matrices: "q4_1_avx512vnni"
-  std::string compute_kind;   // "int8" or "f32": what the prefill's limit counts
-  double prefill_ops = 0;     // operations of the prefill
+  std::string kernels;       // the kernel of the largest matrices: "q4_1_avx512vnni"
+  std::string compute_kind;  // "int8" or "f32": what the prefill's limit counts
+  double prefill_ops = 0;    // operations of the prefill
   double prefill_limit_ops_per_s = 0;
-  double decode_token_bytes = 0;       // file and cache bytes read for one token, mean
-  double decode_kv_token_bytes = 0;    // of them, from the cache
+  double decode_token_bytes = 0;        // file and cache bytes read for one token, mean
+  double decode_kv_token_bytes = 0;     // of them, from the cache
   double decode_limit_bytes_per_s = 0;  // of a cyclic read of so many bytes by the same threads
   std::string memory_level;             // where those bytes come from
   double decode_token_ops = 0;          // operations of one token, mean
@@ -37,8 +38,8 @@ struct Account {
   // Memory, in bytes.
   int64_t weights_bytes = 0, kv_used_bytes = 0, kv_bytes = 0, activations_bytes = 0;
   int64_t predicted_bytes = 0, predicted_runtime_bytes = 0;
-  std::optional<int64_t> observed_bytes;   // nullopt: not observable here
-  std::string observed_reason;             // why not
+  std::optional<int64_t> observed_bytes;  // nullopt: not observable here
+  std::string observed_reason;            // why not
 
   double prefill_share() const;  // of its compute limit; 0: unknown
   double decode_share() const;   // of its bandwidth limit; 0: unknown

@@ -1,4 +1,5 @@
-// One prompt to one answer on a session: streams the text, obeys Ctrl-C, keeps what the account needs.
+// One prompt to one answer on a session: streams the text, obeys Ctrl-C, keeps what the account
+// needs.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,8 +18,8 @@ struct AnswerRequest {
   engine::SamplingParams sampling;
   std::vector<std::string> stops;
   int64_t n_logprobs = 0;
-  bool keep = false;                              // keep the cache for a next turn
-  std::optional<engine::SequenceId> continues;    // the turn before
+  bool keep = false;                                      // keep the cache for a next turn
+  std::optional<engine::SequenceId> continues;            // the turn before
   std::function<Result<void>(std::string_view)> on_text;  // whole characters; may be empty
 };
 

@@ -2,15 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/isa.h"
 #include "backends/ref/ref_backend.h"
 
 namespace hwtv::app {
 
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
                                                    hw::DeviceContext& device) {
+  if (name == "cpu") return cpu::CpuBackend::make(device);
   if (name == "ref") return std::make_unique<ref::RefBackend>(device);
   return fail(ErrorCode::invalid_request, fmt::format("there is no backend {}", name),
               "use cpu or ref");
+}
+
+std::string kernel_tables() {
+  std::string names;
+  for (const cpu::Isa& isa : cpu::isas())
+    names += fmt::format("{}{}{}", names.empty() ? "" : " ", isa.name(),
+                         isa.can_run() ? "" : " (not on this machine)");
+  return names;
 }
 
 }  // namespace hwtv::app

@@ -9,9 +9,12 @@
 
 namespace hwtv::app {
 
-// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this machine
-// cannot run).
+// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
+// machine cannot run).
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
                                                    hw::DeviceContext& device);
+
+// The CPU kernel tables in this program, best first: "avx512vnni avx512 avx2 scalar".
+std::string kernel_tables();
 
 }  // namespace hwtv::app

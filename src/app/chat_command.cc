@@ -109,8 +109,10 @@ class Chat {
   }
 
   void account() {
-    if (last_) fmt::print(stderr, "{}", account_text(*last_));
-    else fmt::print(stderr, "no answer yet\n");
+    if (last_)
+      fmt::print(stderr, "{}", account_text(*last_));
+    else
+      fmt::print(stderr, "no answer yet\n");
   }
 
   // The tokens of the conversation so far, opened for the answer.
@@ -186,7 +188,8 @@ Command make_chat_command() {
       {"-n,--n-tokens", "N", "most tokens of one answer (default 1024)", &options->n_tokens},
       {"--system", "TEXT", "a system message to begin with", &options->system},
       {"--load", "FILE", "continue a saved conversation", &options->load},
-      {"--chat-template", "NAME|FILE", "chatml, llama2, llama3, gemma, or a file, instead of the model's own",
+      {"--chat-template", "NAME|FILE",
+       "chatml, llama2, llama3, gemma, or a file, instead of the model's own",
        &options->chat_template},
       {"--raw", "", "no template: the conversation's lines as they are", &options->raw},
   };

@@ -21,8 +21,8 @@ class ChatPrompt {
   // The same with a template's source.
   static Result<ChatPrompt> with_template(const Session& session, std::string_view source);
 
-  // The whole conversation's tokens, BOS included where the model wants one.  `open_answer` adds the
-  // beginning of the assistant's turn.  Errors: what the template raises.
+  // The whole conversation's tokens, BOS included where the model wants one.  `open_answer` adds
+  // the beginning of the assistant's turn.  Errors: what the template raises.
   Result<std::vector<int32_t>> tokens(const std::vector<text::ChatMessage>& messages,
                                       bool open_answer) const;
 
@@ -33,7 +33,8 @@ class ChatPrompt {
   text::ChatTemplate template_;
 };
 
-// The source of a template that this program knows by name, or of a file.  Errors: invalid_request, io.
+// The source of a template that this program knows by name, or of a file.  Errors: invalid_request,
+// io.
 Result<std::string> template_source(const std::string& name_or_file);
 
 // Prepends BOS where the model wants one and `tokens` do not begin with it.

@@ -1,5 +1,5 @@
-// One sub-command as a table: its words, its flags and what it does.  Everything that is printed about
-// it (help, completions, suggestions) comes from the table.
+// One sub-command as a table: its words, its flags and what it does.  Everything that is printed
+// about it (help, completions, suggestions) comes from the table.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ struct Option {
   // Where the value goes; a bool is a switch without a value, a vector may be given several times.
   using Target = std::variant<bool*, int64_t*, uint64_t*, double*, std::string*,
                               std::optional<std::string>*, std::vector<std::string>*>;
-  std::string flags;  // "-n,--n-tokens"
+  std::string flags;       // "-n,--n-tokens"
   std::string value_name;  // "N"; empty for a switch
   std::string help;
   Target target;

@@ -71,11 +71,10 @@ const Command* named_command(std::span<const Command> commands, int argc, char**
 // The first word that no table knows: an unknown flag of the command, or an unknown command.
 Error unknown_word(std::span<const Command> commands, int argc, char** argv) {
   const Command* command = named_command(commands, argc, argv);
-  const std::vector<std::string> known =
-      command ? flag_words(*command) : command_words(commands);
+  const std::vector<std::string> known = command ? flag_words(*command) : command_words(commands);
   for (int i = 1; i < argc; ++i) {
-    const std::string_view word = std::string_view(argv[i]).substr(
-        0, std::string_view(argv[i]).find('='));
+    const std::string_view word =
+        std::string_view(argv[i]).substr(0, std::string_view(argv[i]).find('='));
     if ((command && !word.starts_with("-")) || (!command && word.starts_with("-"))) continue;
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
     const std::string near = nearest(word, known);

@@ -9,8 +9,8 @@
 
 namespace hwtv::app {
 
-// Parses, runs the chosen command and gives the process's exit code.  Help goes to stdout, errors as
-// two lines to stderr.
+// Parses, runs the chosen command and gives the process's exit code.  Help goes to stdout, errors
+// as two lines to stderr.
 int run_command_line(std::span<const Command> commands, int argc, char** argv);
 
 // Prints an error as two lines to stderr: what, then advice.

@@ -1,5 +1,5 @@
-// Every command of the program.  Adding one: a file <name>_command.cc with its make function, declared
-// here, and a row in commands.cc.
+// Every command of the program.  Adding one: a file <name>_command.cc with its make function,
+// declared here, and a row in commands.cc.
 #pragma once
 #include <vector>
 

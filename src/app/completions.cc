@@ -53,7 +53,8 @@ std::string zsh_script(std::span<const Command> commands) {
   return fmt::format(
       "#compdef hwtv\n_hwtv() {{\n  local -a commands\n  commands=(\n{}  )\n"
       "  if (( CURRENT == 2 )); then _describe 'command' commands; return; fi\n"
-      "  if [[ \"$PREFIX\" != -* ]]; then _files; compadd -- $(hwtv list --names 2>/dev/null); return; fi\n"
+      "  if [[ \"$PREFIX\" != -* ]]; then _files; compadd -- $(hwtv list --names 2>/dev/null); "
+      "return; fi\n"
       "  case \"$words[2]\" in\n{}  esac\n}}\n_hwtv \"$@\"\n",
       names, cases);
 }

@@ -20,8 +20,10 @@ Result<Conversation> load_conversation(const std::string& path) {
   for (const auto& message : json) {
     if (!message.is_object() || !message.contains("role") || !message.contains("content") ||
         !message["role"].is_string() || !message["content"].is_string())
-      return bad(fmt::format("message {} has no role and content as strings", conversation.size() + 1));
-    conversation.push_back({message["role"].get<std::string>(), message["content"].get<std::string>()});
+      return bad(
+          fmt::format("message {} has no role and content as strings", conversation.size() + 1));
+    conversation.push_back(
+        {message["role"].get<std::string>(), message["content"].get<std::string>()});
   }
   return conversation;
 }

@@ -29,13 +29,15 @@ std::string caches_text(const hw::Device& cpu) {
 std::string devices_text(hw::DeviceContext& device, const hw::Rates& rates) {
   const hw::Machine& machine = device.machine();
   const hw::Device& cpu = machine.cpu();
-  std::string text = fmt::format(
-      "{}  {}: {} threads, {} usable\n\n", cpu.name, cpu.model, device.n_threads(),
-      format_bytes(static_cast<double>(cpu.available_bytes)));
+  std::string text =
+      fmt::format("{}  {}: {} threads, {} usable\n\n", cpu.name, cpu.model, device.n_threads(),
+                  format_bytes(static_cast<double>(cpu.available_bytes)));
   text += fmt::format("threads   {}: {}\n", device.n_threads(), device.thread_reason());
-  text += fmt::format("cpus      {} usable, {} physical cores{}\n", cpu.n_cpus, cpu.n_cores,
-                      cpu.quota_cpus > 0 ? fmt::format(", quota of {:.2f} CPUs", cpu.quota_cpus) : "");
-  text += fmt::format("memory    {} of {} ({})\n", format_bytes(static_cast<double>(cpu.available_bytes)),
+  text +=
+      fmt::format("cpus      {} usable, {} physical cores{}\n", cpu.n_cpus, cpu.n_cores,
+                  cpu.quota_cpus > 0 ? fmt::format(", quota of {:.2f} CPUs", cpu.quota_cpus) : "");
+  text += fmt::format("memory    {} of {} ({})\n",
+                      format_bytes(static_cast<double>(cpu.available_bytes)),
                       format_bytes(static_cast<double>(cpu.memory_bytes)), cpu.memory_limit);
   text += fmt::format("caches    {}\n", caches_text(cpu));
   text += fmt::format("machine   {}, kernel {}, virtualization {}\n\n", machine.fingerprint,
@@ -55,8 +57,10 @@ std::string devices_text(hw::DeviceContext& device, const hw::Rates& rates) {
 }
 
 nlohmann::ordered_json read_json(const hw::ReadBandwidth& read) {
-  return {{"buffer_bytes", read.buffer_bytes}, {"bytes_per_s", read.bytes_per_s},
-          {"median_bytes_per_s", read.median_bytes_per_s}, {"level", read.level},
+  return {{"buffer_bytes", read.buffer_bytes},
+          {"bytes_per_s", read.bytes_per_s},
+          {"median_bytes_per_s", read.median_bytes_per_s},
+          {"level", read.level},
           {"passes", read.n_passes}};
 }
 
@@ -66,21 +70,29 @@ std::string devices_json(hw::DeviceContext& device, const hw::Rates& rates) {
   const hw::Device& cpu = machine.cpu();
   Json caches = Json::array(), reads = Json::array(), isas = Json::array();
   for (const hw::CacheLevel& cache : cpu.caches)
-    caches.push_back({{"name", cache.name}, {"bytes", cache.total_bytes},
-                      {"instances", cache.n_instances}});
+    caches.push_back(
+        {{"name", cache.name}, {"bytes", cache.total_bytes}, {"instances", cache.n_instances}});
   for (const hw::ReadBandwidth& read : rates.read) reads.push_back(read_json(read));
   for (const hw::IsaPeak& peak : rates.isas)
-    isas.push_back({{"isa", peak.isa}, {"int8_ops_per_s", peak.int8_ops_per_s},
+    isas.push_back({{"isa", peak.isa},
+                    {"int8_ops_per_s", peak.int8_ops_per_s},
                     {"flops_per_s", peak.flops_per_s}});
   const Json json = {
-      {"fingerprint", machine.fingerprint}, {"kernel", machine.kernel},
+      {"fingerprint", machine.fingerprint},
+      {"kernel", machine.kernel},
       {"virtualization", machine.virtualization},
       {"devices",
-       {{{"name", cpu.name}, {"model", cpu.model}, {"cpus", cpu.n_cpus}, {"cores", cpu.n_cores},
+       {{{"name", cpu.name},
+         {"model", cpu.model},
+         {"cpus", cpu.n_cpus},
+         {"cores", cpu.n_cores},
          {"quota_cpus", cpu.quota_cpus > 0 ? Json(cpu.quota_cpus) : Json(nullptr)},
-         {"threads", device.n_threads()}, {"thread_reason", device.thread_reason()},
-         {"memory_bytes", cpu.memory_bytes}, {"available_bytes", cpu.available_bytes},
-         {"memory_limit", cpu.memory_limit}, {"caches", caches},
+         {"threads", device.n_threads()},
+         {"thread_reason", device.thread_reason()},
+         {"memory_bytes", cpu.memory_bytes},
+         {"available_bytes", cpu.available_bytes},
+         {"memory_limit", cpu.memory_limit},
+         {"caches", caches},
          {"measured", {{"threads", rates.n_threads}, {"read", reads}, {"peaks", isas}}}}}},
       {"not_observable", machine.unknown}};
   return json.dump(2) + "\n";
@@ -108,8 +120,8 @@ Result<int> devices(const DevicesOptions& options) {
   HWTV_TRY(const hw::Rates* rates, device->rates());
   if (!device->rates_warning().empty()) fmt::print(stderr, "hwtv: {}\n", device->rates_warning());
   Output output;
-  HWTV_TRY_VOID(output.write(options.json ? devices_json(*device, *rates)
-                                          : devices_text(*device, *rates)));
+  HWTV_TRY_VOID(
+      output.write(options.json ? devices_json(*device, *rates) : devices_text(*device, *rates)));
   return kExitOk;
 }
 

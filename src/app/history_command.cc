@@ -42,9 +42,14 @@ Json account_of(const journal::RunRecord& run) {
 }
 
 Json run_json(const journal::RunRecord& run) {
-  return {{"id", run.id}, {"time_s", run.time_s}, {"version", run.version},
-          {"fingerprint", run.fingerprint}, {"command", run.command}, {"model", run.model},
-          {"model_id", run.model_id}, {"account", account_of(run)}};
+  return {{"id", run.id},
+          {"time_s", run.time_s},
+          {"version", run.version},
+          {"fingerprint", run.fingerprint},
+          {"command", run.command},
+          {"model", run.model},
+          {"model_id", run.model_id},
+          {"account", account_of(run)}};
 }
 
 struct ComparedRow {
@@ -92,8 +97,8 @@ std::string comparison(const journal::RunRecord& a, const journal::RunRecord& b)
 
 Result<std::string> list_text(const journal::Journal& journal,
                               const std::vector<journal::RunRecord>& runs) {
-  std::string text = fmt::format("{:>5} {:<16} {:<11} {:<34} {:>9} {:>9} {:>7}\n", "id", "time", "command",
-                                 "model", "prefill", "decode", "share");
+  std::string text = fmt::format("{:>5} {:<16} {:<11} {:<34} {:>9} {:>9} {:>7}\n", "id", "time",
+                                 "command", "model", "prefill", "decode", "share");
   for (const journal::RunRecord& run : runs) {
     HWTV_TRY(const journal::RunRecord whole, journal.get(run.id));
     const Json account = account_of(whole);
@@ -101,13 +106,15 @@ Result<std::string> list_text(const journal::Journal& journal,
       const auto value = number(account, pointer);
       return value ? format_rate(*value * scale) + suffix : std::string("-");
     };
-    text += fmt::format("{:>5} {:<16} {:<11} {:<34} {:>9} {:>9} {:>7}\n", run.id, time_text(run.time_s),
-                        run.command, run.model.substr(0, 34), cell("/prefill/tokens_per_s", 1, ""),
-                        cell("/decode/tokens_per_s", 1, ""), cell("/decode/share_of_limit", 100, " %"));
+    text +=
+        fmt::format("{:>5} {:<16} {:<11} {:<34} {:>9} {:>9} {:>7}\n", run.id, time_text(run.time_s),
+                    run.command, run.model.substr(0, 34), cell("/prefill/tokens_per_s", 1, ""),
+                    cell("/decode/tokens_per_s", 1, ""), cell("/decode/share_of_limit", 100, " %"));
   }
-  text += runs.size() >= 2 ? fmt::format("prefill and decode in tok/s; compare two: hwtv history {} {}\n",
-                                         runs[1].id, runs[0].id)
-                           : "prefill and decode in tok/s\n";
+  text += runs.size() >= 2
+              ? fmt::format("prefill and decode in tok/s; compare two: hwtv history {} {}\n",
+                            runs[1].id, runs[0].id)
+              : "prefill and decode in tok/s\n";
   return text;
 }
 

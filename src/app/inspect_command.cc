@@ -57,8 +57,8 @@ std::string tokenizer_text(const gguf::File& file) {
   if (!file.find("tokenizer.ggml.model")) return "none in this file";
   const auto tokenizer = text::Tokenizer::from_gguf(file);
   if (!tokenizer) return tokenizer.error().what;
-  std::string text = fmt::format("{}, {} tokens", (*tokenizer)->model(),
-                                 format_count((*tokenizer)->vocab_size()));
+  std::string text =
+      fmt::format("{}, {} tokens", (*tokenizer)->model(), format_count((*tokenizer)->vocab_size()));
   if (!(*tokenizer)->pre_tokenizer().empty())
     text += fmt::format(", pre-tokenizer {}", (*tokenizer)->pre_tokenizer());
   return text;
@@ -102,28 +102,32 @@ Inspection sum_up(const gguf::File& file, const Result<model::Model>& model) {
 }
 
 std::string sum_table(const char* title, const std::map<std::string, Sum>& sums) {
-  std::string text = fmt::format("{:<16} {:>8} {:>12} {:>14}\n", title, "tensors", "size", "elements");
+  std::string text =
+      fmt::format("{:<16} {:>8} {:>12} {:>14}\n", title, "tensors", "size", "elements");
   for (const auto& [name, sum] : sums)
-    text += fmt::format("  {:<14} {:>8} {:>12} {:>14}\n", name, sum.n_tensors,
-                        format_bytes(static_cast<double>(sum.n_bytes)), format_count(sum.n_elements));
+    text +=
+        fmt::format("  {:<14} {:>8} {:>12} {:>14}\n", name, sum.n_tensors,
+                    format_bytes(static_cast<double>(sum.n_bytes)), format_count(sum.n_elements));
   return text;
 }
 
 std::string inspect_text(const gguf::File& file, const Result<model::Model>& model, bool tensors) {
   const Inspection inspection = sum_up(file, model);
   const auto architecture = file.get<std::string_view>("general.architecture");
-  std::string text = fmt::format(
-      "{}: {}, {} in {} tensors, GGUF version {}\n\n",
-      architecture && *architecture ? **architecture : "no architecture", support_text(model),
-      format_bytes(static_cast<double>(inspection.all.n_bytes)), inspection.all.n_tensors, file.version());
-  text += fmt::format("tokenizer        {}\nchat template    {}\n", tokenizer_text(file), template_text(file));
+  std::string text =
+      fmt::format("{}: {}, {} in {} tensors, GGUF version {}\n\n",
+                  architecture && *architecture ? **architecture : "no architecture",
+                  support_text(model), format_bytes(static_cast<double>(inspection.all.n_bytes)),
+                  inspection.all.n_tensors, file.version());
+  text += fmt::format("tokenizer        {}\nchat template    {}\n", tokenizer_text(file),
+                      template_text(file));
   if (model) {
     const model::ModelConfig& c = model->config();
     text += fmt::format(
         "shape            {} layers, model_dim {}, ffn_dim {}, {} heads of {}, {} KV heads\n"
         "context          {} tokens as trained, rope theta {}, scaling {}\n",
-        c.n_layers, c.model_dim, c.ffn_dim, c.n_heads, c.head_dim, c.n_kv_heads, c.context_tokens_max,
-        c.rope.theta, model::rope_scaling_name(c.rope_scaling));
+        c.n_layers, c.model_dim, c.ffn_dim, c.n_heads, c.head_dim, c.n_kv_heads,
+        c.context_tokens_max, c.rope.theta, model::rope_scaling_name(c.rope_scaling));
   }
   text += "\n" + sum_table("bytes by role", inspection.by_role) + "\n" +
           sum_table("bytes by type", inspection.by_type) + "\nmetadata\n";
@@ -145,19 +149,26 @@ std::string inspect_json(const gguf::File& file, const Result<model::Model>& mod
   const auto sums = [](const std::map<std::string, Sum>& from) {
     Json json = Json::object();
     for (const auto& [name, sum] : from)
-      json[name] = {{"tensors", sum.n_tensors}, {"bytes", sum.n_bytes}, {"elements", sum.n_elements}};
+      json[name] = {
+          {"tensors", sum.n_tensors}, {"bytes", sum.n_bytes}, {"elements", sum.n_elements}};
     return json;
   };
-  Json json = {{"path", file.path()}, {"gguf_version", file.version()},
-               {"bytes", inspection.all.n_bytes}, {"supported", model.has_value()},
-               {"support", support_text(model)}, {"tokenizer", tokenizer_text(file)},
-               {"chat_template", template_text(file)}, {"by_role", sums(inspection.by_role)},
+  Json json = {{"path", file.path()},
+               {"gguf_version", file.version()},
+               {"bytes", inspection.all.n_bytes},
+               {"supported", model.has_value()},
+               {"support", support_text(model)},
+               {"tokenizer", tokenizer_text(file)},
+               {"chat_template", template_text(file)},
+               {"by_role", sums(inspection.by_role)},
                {"by_type", sums(inspection.by_type)}};
   for (const gguf::Entry& entry : file.entries())
     json["metadata"][std::string(entry.key)] = value_text(entry.value);
   for (const gguf::TensorInfo& tensor : file.tensors())
-    json["tensors"].push_back({{"name", tensor.name}, {"type", tensor.type_name()},
-                               {"shape", tensor.shape}, {"bytes", tensor.n_bytes}});
+    json["tensors"].push_back({{"name", tensor.name},
+                               {"type", tensor.type_name()},
+                               {"shape", tensor.shape},
+                               {"bytes", tensor.n_bytes}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -34,7 +34,9 @@ Result<int> list(const ListOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const CachedModel& model : models)
-      json.push_back({{"name", model.name}, {"path", model.path}, {"bytes", model.size_bytes},
+      json.push_back({{"name", model.name},
+                      {"path", model.path},
+                      {"bytes", model.size_bytes},
                       {"architecture", describe(model)}});
     text = json.dump(2) + "\n";
   } else if (options.names) {
@@ -46,7 +48,8 @@ Result<int> list(const ListOptions& options) {
     for (const CachedModel& model : models)
       text += fmt::format("{:<48} {:>10}  {}\n", model.name,
                           format_bytes(static_cast<double>(model.size_bytes)), describe(model));
-    text += fmt::format("in {}; run one with: hwtv run {} -p TEXT\n", model_folder(), models[0].name);
+    text +=
+        fmt::format("in {}; run one with: hwtv run {} -p TEXT\n", model_folder(), models[0].name);
   }
   HWTV_TRY_VOID(output.write(text));
   return kExitOk;
@@ -56,15 +59,15 @@ Result<int> remove(const std::string& name) {
   for (const CachedModel& model : cached_models()) {
     if (model.name != name && model.name != name + ".gguf") continue;
     if (::unlink(model.path.c_str()) != 0)
-      return fail(ErrorCode::io, fmt::format("cannot remove {}: {}", model.path, std::strerror(errno)),
+      return fail(ErrorCode::io,
+                  fmt::format("cannot remove {}: {}", model.path, std::strerror(errno)),
                   "check the folder's permissions");
     Output output;
     HWTV_TRY_VOID(output.write(fmt::format("removed {}, {} free again\n", model.name,
                                            format_bytes(static_cast<double>(model.size_bytes)))));
     return kExitOk;
   }
-  return fail(ErrorCode::invalid_request,
-              fmt::format("no model {} in {}", name, model_folder()),
+  return fail(ErrorCode::invalid_request, fmt::format("no model {} in {}", name, model_folder()),
               "`hwtv list` shows the names; files elsewhere are not touched");
 }
 

@@ -25,8 +25,8 @@ Result<void> write_logits(const std::string& path, const std::string& model,
   gguf::Writer writer;
   writer.set("general.architecture", "results");
   writer.set("hwtv.logits.model", std::string_view(model));
-  HWTV_TRY_VOID(writer.add_tensor("tokens", DType::I32, {n_positions},
-                                  std::as_bytes(std::span(tokens))));
+  HWTV_TRY_VOID(
+      writer.add_tensor("tokens", DType::I32, {n_positions}, std::as_bytes(std::span(tokens))));
   HWTV_TRY_VOID(writer.add_tensor("logits", DType::F32,
                                   {static_cast<int64_t>(logits.size()) / n_positions, n_positions},
                                   std::as_bytes(std::span(logits))));
@@ -61,8 +61,8 @@ Command make_logits_command() {
   command.positionals = {{"MODEL", "a GGUF file, or a cached name", &options->session.model}};
   command.options = {
       {"--tokens", "FILE", "token ids, used as they are (default: stdin)", &options->tokens},
-      {"-o,--out", "OUT.gguf", "where to: tensors `logits` (F32, positions x vocabulary) and `tokens`",
-       &options->out},
+      {"-o,--out", "OUT.gguf",
+       "where to: tensors `logits` (F32, positions x vocabulary) and `tokens`", &options->out},
   };
   for (Option& option : session_flags(options->session)) command.options.push_back(option);
   command.run = [options] { return logits(*options); };

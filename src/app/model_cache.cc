@@ -34,11 +34,12 @@ Result<std::string> resolve_model(const std::string& name_or_path) {
     names.push_back(model.name);
   }
   const std::string near = nearest(name_or_path, names);
-  return fail(ErrorCode::invalid_request,
-              fmt::format("there is no file {} and no model of that name in the cache, which has {}",
-                          name_or_path, names.size()),
-              near.empty() ? "give a GGUF file's path, or a name that `hwtv list` shows"
-                           : fmt::format("did you mean {}?", near));
+  return fail(
+      ErrorCode::invalid_request,
+      fmt::format("there is no file {} and no model of that name in the cache, which has {}",
+                  name_or_path, names.size()),
+      near.empty() ? "give a GGUF file's path, or a name that `hwtv list` shows"
+                   : fmt::format("did you mean {}?", near));
 }
 
 }  // namespace hwtv::app

@@ -14,8 +14,8 @@ struct CachedModel {
   int64_t size_bytes = 0;
 };
 
-std::string model_folder();                 // cache_folder()/models
-std::vector<CachedModel> cached_models();   // by name; empty when there is no cache
+std::string model_folder();                // cache_folder()/models
+std::vector<CachedModel> cached_models();  // by name; empty when there is no cache
 
 // A path that exists is itself; otherwise the cached file of that name, with or without ".gguf".
 // Errors: invalid_request, with the nearest name.

@@ -9,7 +9,7 @@ namespace hwtv::app {
 
 class Output {
  public:
-  Output();  // SIGPIPE becomes an error of write()
+  Output();                                   // SIGPIPE becomes an error of write()
   Result<void> write(std::string_view text);  // Errors: io
 };
 

@@ -69,10 +69,10 @@ double divergence(std::span<const float> base, std::span<const float> row) {
 }
 
 struct Score {
-  Mean surprise;        // -log p of the next token, nats
-  Mean base_surprise;   // the same of the base
-  Mean kl;              // against the base
-  int64_t n_agreed = 0; // positions where both find the same token likeliest
+  Mean surprise;         // -log p of the next token, nats
+  Mean base_surprise;    // the same of the base
+  Mean kl;               // against the base
+  int64_t n_agreed = 0;  // positions where both find the same token likeliest
   int64_t n_windows = 0;
 };
 
@@ -81,23 +81,27 @@ Result<void> score_window(Session& session, Session* base, const std::vector<int
                           Score& score) {
   const int64_t first = static_cast<int64_t>(tokens.size()) / 2;
   const int64_t last = static_cast<int64_t>(tokens.size()) - 1;  // predicts nothing
-  const auto next = [&](int64_t position) { return static_cast<size_t>(tokens[static_cast<size_t>(position) + 1]); };
+  const auto next = [&](int64_t position) {
+    return static_cast<size_t>(tokens[static_cast<size_t>(position) + 1]);
+  };
   std::vector<float> base_rows;
   if (base)
-    HWTV_TRY_VOID(for_each_prompt_row(*base, tokens, first, [&](int64_t p, std::span<const float> row) {
-      if (p == last) return;
-      base_rows.insert(base_rows.end(), row.begin(), row.end());
-      score.base_surprise.add(log_normalizer(row) - static_cast<double>(row[next(p)]));
-    }));
-  HWTV_TRY_VOID(for_each_prompt_row(session, tokens, first, [&](int64_t p, std::span<const float> row) {
-    if (p == last) return;
-    score.surprise.add(log_normalizer(row) - static_cast<double>(row[next(p)]));
-    if (!base) return;
-    const auto base_row = std::span<const float>(base_rows).subspan(
-        static_cast<size_t>(p - first) * row.size(), row.size());
-    score.kl.add(divergence(base_row, row));
-    score.n_agreed += best(base_row) == best(row);
-  }));
+    HWTV_TRY_VOID(
+        for_each_prompt_row(*base, tokens, first, [&](int64_t p, std::span<const float> row) {
+          if (p == last) return;
+          base_rows.insert(base_rows.end(), row.begin(), row.end());
+          score.base_surprise.add(log_normalizer(row) - static_cast<double>(row[next(p)]));
+        }));
+  HWTV_TRY_VOID(
+      for_each_prompt_row(session, tokens, first, [&](int64_t p, std::span<const float> row) {
+        if (p == last) return;
+        score.surprise.add(log_normalizer(row) - static_cast<double>(row[next(p)]));
+        if (!base) return;
+        const auto base_row = std::span<const float>(base_rows).subspan(
+            static_cast<size_t>(p - first) * row.size(), row.size());
+        score.kl.add(divergence(base_row, row));
+        score.n_agreed += best(base_row) == best(row);
+      }));
   ++score.n_windows;
   return {};
 }
@@ -120,9 +124,9 @@ std::string score_json(const Score& score, bool with_base) {
 
 std::string score_text(const Score& score, bool with_base) {
   const double perplexity = std::exp(score.surprise.value());
-  std::string text =
-      fmt::format("perplexity {:.4f} +- {:.4f} over {} tokens in {} windows\n", perplexity,
-                  perplexity * score.surprise.standard_error(), score.surprise.n(), score.n_windows);
+  std::string text = fmt::format("perplexity {:.4f} +- {:.4f} over {} tokens in {} windows\n",
+                                 perplexity, perplexity * score.surprise.standard_error(),
+                                 score.surprise.n(), score.n_windows);
   if (with_base)
     text += fmt::format(
         "base       {:.4f}\nmean KL    {:.6f} +- {:.6f} nats from the base\n"
@@ -149,9 +153,10 @@ Result<std::vector<std::vector<int32_t>>> windows_of(const PerplexityOptions& op
   size_t n = tokens.size() / width;
   if (options.n_windows > 0) n = std::min(n, static_cast<size_t>(options.n_windows));
   if (n == 0)
-    return fail(ErrorCode::invalid_request,
-                fmt::format("the text has {} tokens, one window takes {}", tokens.size(), width),
-                fmt::format("give a longer text, or --ctx {} or less", std::max<size_t>(4, tokens.size())));
+    return fail(
+        ErrorCode::invalid_request,
+        fmt::format("the text has {} tokens, one window takes {}", tokens.size(), width),
+        fmt::format("give a longer text, or --ctx {} or less", std::max<size_t>(4, tokens.size())));
   std::vector<std::vector<int32_t>> windows;
   for (size_t i = 0; i < n; ++i) {
     const auto begin = tokens.begin() + static_cast<ptrdiff_t>(i * width);
@@ -164,7 +169,8 @@ Result<std::vector<std::vector<int32_t>>> windows_of(const PerplexityOptions& op
 
 Result<int> perplexity(const PerplexityOptions& options) {
   if (options.window < 4)
-    return fail(ErrorCode::invalid_request, fmt::format("--ctx {} is too small to score", options.window),
+    return fail(ErrorCode::invalid_request,
+                fmt::format("--ctx {} is too small to score", options.window),
                 "use --ctx 4 or more; 512 is usual");
   HWTV_TRY(const std::string text, read_file(options.file, int64_t{1} << 30));
   SessionOptions session_options = options.session;
@@ -200,8 +206,7 @@ Command make_perplexity_command() {
   Command command;
   command.name = "perplexity";
   command.summary = "Judge a model on a text, alone or against another";
-  command.example =
-      "hwtv perplexity model.Q4_0.gguf book.txt --against model.F16.gguf";
+  command.example = "hwtv perplexity model.Q4_0.gguf book.txt --against model.F16.gguf";
   command.positionals = {{"MODEL", "a GGUF file, or a cached name", &options->session.model},
                          {"FILE", "the text", &options->file}};
   std::vector<Option> session = session_flags(options->session);

@@ -55,8 +55,8 @@ Result<std::vector<int32_t>> prompt_tokens(const RunOptions& options, const Sess
   return prompt.tokens({{"user", text}}, true);
 }
 
-std::string answer_json(const Answer& answer, const std::vector<int32_t>& prompt, bool with_logprobs,
-                        const std::optional<Account>& account) {
+std::string answer_json(const Answer& answer, const std::vector<int32_t>& prompt,
+                        bool with_logprobs, const std::optional<Account>& account) {
   using Json = nlohmann::ordered_json;
   Json json = {{"text", answer.text},
                {"prompt_tokens", prompt},
@@ -78,7 +78,8 @@ std::string answer_json(const Answer& answer, const std::vector<int32_t>& prompt
 
 Result<int> run(const RunOptions& options) {
   if (options.chat && options.raw)
-    return fail(ErrorCode::invalid_request, "--chat and --raw exclude each other", "use one of them");
+    return fail(ErrorCode::invalid_request, "--chat and --raw exclude each other",
+                "use one of them");
   HWTV_TRY(const std::string text, prompt_text(options));
   SessionOptions session_options = options.session;
   session_options.quiet = options.json;
@@ -105,7 +106,8 @@ Result<int> run(const RunOptions& options) {
   } else if (account) {
     fmt::print(stderr, "\n{}", account_text(*account));
   }
-  return answer.finish == engine::FinishReason::cancelled ? exit_code(ErrorCode::cancelled) : kExitOk;
+  return answer.finish == engine::FinishReason::cancelled ? exit_code(ErrorCode::cancelled)
+                                                          : kExitOk;
 }
 
 }  // namespace
@@ -118,8 +120,8 @@ Command make_run_command() {
   command.example =
       "hwtv run SmolLM2-135M-Instruct.Q4_1.gguf -p \"Why is the sky blue?\"\n"
       "  hwtv run model.gguf -f question.txt -n 200 --temp 0.7 --seed 1 --json";
-  command.positionals = {{"MODEL", "a GGUF file, or a name that `hwtv list` shows",
-                          &options->session.model}};
+  command.positionals = {
+      {"MODEL", "a GGUF file, or a name that `hwtv list` shows", &options->session.model}};
   command.options = {
       {"-p,--prompt", "TEXT", "the prompt (default: read stdin)", &options->prompt},
       {"-f,--file", "FILE", "read the prompt from a file", &options->file},
@@ -127,8 +129,8 @@ Command make_run_command() {
       {"--stop", "TEXT", "end the answer before this text; may be repeated", &options->stops},
       {"--chat", "", "wrap the prompt in the model's chat template (default where it has one)",
        &options->chat},
-      {"--chat-template", "NAME|FILE", "chatml, llama2, llama3, gemma, or a file, for the model's own",
-       &options->chat_template},
+      {"--chat-template", "NAME|FILE",
+       "chatml, llama2, llama3, gemma, or a file, for the model's own", &options->chat_template},
       {"--raw", "", "give the prompt to the model as it is", &options->raw},
       {"--logprobs", "K", "with --json: log-probabilities, and the K likeliest of each token",
        &options->n_logprobs},

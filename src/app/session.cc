@@ -48,10 +48,16 @@ std::vector<Option> session_flags(SessionOptions& options) {
        &options.context},
       {"--threads", "N", "threads (default: one for each usable core)", &options.threads},
       {"--chunk", "N", "prompt tokens computed in one step (default 256)", &options.chunk},
-      {"--kv-type", "TYPE", "type of the KV cache (default f16)", &options.kv_type,
+      {"--kv-type",
+       "TYPE",
+       "type of the KV cache (default f16)",
+       &options.kv_type,
        {"f32", "f16", "bf16", "q8_0", "q4_0"}},
-      {"--backend", "NAME", "cpu, or ref: plain F32 loops to check against (default cpu)",
-       &options.backend, {"cpu", "ref"}},
+      {"--backend",
+       "NAME",
+       "cpu, or ref: plain F32 loops to check against (default cpu)",
+       &options.backend,
+       {"cpu", "ref"}},
   };
 }
 
@@ -59,7 +65,8 @@ Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
   const auto bad = [](const char* flag, int64_t value) {
-    return fail(ErrorCode::invalid_request, fmt::format("{} is {}, which is not possible", flag, value),
+    return fail(ErrorCode::invalid_request,
+                fmt::format("{} is {}, which is not possible", flag, value),
                 fmt::format("give {} a positive number, or leave it out", flag));
   };
   if (options.threads < 0 || options.threads > 1024) return bad("--threads", options.threads);

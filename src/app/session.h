@@ -1,4 +1,4 @@
-// A model made ready to run on this machine: opened, priced, refused if it cannot fit, loaded.  What
+// A model made ready to run on this machine: opened, priced, refused if it cannot fit, loaded. What
 // every command that computes starts from.
 #pragma once
 #include <cstdint>
@@ -20,14 +20,14 @@ namespace hwtv::app {
 struct SessionOptions {
   std::string model;
   std::string backend = "cpu";
-  int64_t threads = 0;        // 0: what the machine suggests
-  int64_t context = 0;        // 0: as trained, at most kDefaultContext
-  int64_t chunk = 256;        // tokens of a prefill step
+  int64_t threads = 0;  // 0: what the machine suggests
+  int64_t context = 0;  // 0: as trained, at most kDefaultContext
+  int64_t chunk = 256;  // tokens of a prefill step
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
-  int64_t n_outputs = 1;      // output rows of a step
+  int64_t n_outputs = 1;  // output rows of a step
   bool profile = false;
-  bool quiet = false;         // no progress
+  bool quiet = false;  // no progress
 };
 inline constexpr int64_t kDefaultContext = 4096;
 

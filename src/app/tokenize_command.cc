@@ -20,7 +20,8 @@ struct TokenizeOptions {
   bool special = false, json = false;
 };
 
-// A piece as one line: line ends and other control characters are escaped, broken UTF-8 is replaced.
+// A piece as one line: line ends and other control characters are escaped, broken UTF-8 is
+// replaced.
 std::string printable(const std::string& piece) {
   const std::string quoted =
       nlohmann::json(piece).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -67,9 +68,9 @@ Command make_tokenize_command() {
   command.name = "tokenize";
   command.summary = "Show the tokens of a text";
   command.example = "echo -n \"Hello world\" | hwtv tokenize model.gguf --json";
-  command.positionals = {{"MODEL", "a GGUF file (a vocabulary alone will do) or a cached name",
-                          &options->model},
-                         {"FILE", "the text (default: stdin)", &options->file, false}};
+  command.positionals = {
+      {"MODEL", "a GGUF file (a vocabulary alone will do) or a cached name", &options->model},
+      {"FILE", "the text (default: stdin)", &options->file, false}};
   command.options = {
       {"--special", "", "read the texts of special tokens as those tokens", &options->special},
       {"--json", "", "print one JSON object: ids and pieces", &options->json},
@@ -84,10 +85,10 @@ Command make_detokenize_command() {
   command.name = "detokenize";
   command.summary = "Show the text of token ids";
   command.example = "echo \"19556 905\" | hwtv detokenize model.gguf";
-  command.positionals = {{"MODEL", "a GGUF file (a vocabulary alone will do) or a cached name",
-                          &options->model},
-                         {"FILE", "ids, separated by spaces, commas or line ends (default: stdin)",
-                          &options->file, false}};
+  command.positionals = {
+      {"MODEL", "a GGUF file (a vocabulary alone will do) or a cached name", &options->model},
+      {"FILE", "ids, separated by spaces, commas or line ends (default: stdin)", &options->file,
+       false}};
   command.options = {
       {"--special", "", "show special tokens by their text", &options->special},
   };

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/backend_choice.h"
 #include "app/commit.h"
-#include "hw/measure.h"
 
 namespace hwtv::app {
 namespace {
@@ -19,10 +19,8 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 std::string version() { return fmt::format("{} ({})", HWTV_VERSION, HWTV_COMMIT); }
 
 std::string version_text() {
-  std::string isas;
-  for (const std::string& isa : hw::runnable_isas()) isas += " " + isa;
-  return fmt::format("hwtv {}\ncompiler {}\ninstruction sets that run here:{}", version(), kCompiler,
-                     isas);
+  return fmt::format("hwtv {}\ncompiler {}\nkernel tables {}", version(), kCompiler,
+                     kernel_tables());
 }
 
 }  // namespace hwtv::app

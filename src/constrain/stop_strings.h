@@ -1,5 +1,5 @@
-// Ends an answer at the first of some strings and holds back text that may still become one, so that
-// nothing is printed that has to be taken back.
+// Ends an answer at the first of some strings and holds back text that may still become one, so
+// that nothing is printed that has to be taken back.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,8 +18,8 @@ class StopStrings final : public engine::StopWatch {
 
   bool accept(int32_t token) override;
 
-  // The text that is certain since the last call: whole UTF-8 characters, without the stop string and
-  // what follows it.
+  // The text that is certain since the last call: whole UTF-8 characters, without the stop string
+  // and what follows it.
   std::string take_text();
 
   // Says that no token follows; what was held back becomes certain.

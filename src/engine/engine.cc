@@ -35,9 +35,12 @@ int64_t common_prefix(std::span<const int32_t> a, std::span<const int32_t> b) {
 
 std::string_view finish_reason_name(FinishReason reason) {
   switch (reason) {
-    case FinishReason::stop: return "stop";
-    case FinishReason::length: return "length";
-    case FinishReason::cancelled: return "cancelled";
+    case FinishReason::stop:
+      return "stop";
+    case FinishReason::length:
+      return "length";
+    case FinishReason::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }
@@ -91,8 +94,8 @@ Result<std::unique_ptr<Engine>> Engine::create(ops::Backend& backend, const mode
   std::vector<ops::WeightHandle> handles;
   for (size_t i = 0; i < program.weights.size(); ++i) {
     HWTV_TRY(const ops::WeightHandle handle,
-             backend.import(program.weights[i],
-                            model.weight_bytes(static_cast<ops::WeightId>(i)), ops::Shard{}));
+             backend.import(program.weights[i], model.weight_bytes(static_cast<ops::WeightId>(i)),
+                            ops::Shard{}));
     handles.push_back(handle);
     done_bytes += program.weights[i].n_bytes();
     if (on_progress) on_progress(done_bytes, all_bytes);
@@ -139,8 +142,8 @@ Result<SequenceId> Engine::add(SequenceRequest request) {
   return waiting_.back()->id;
 }
 
-// Moves a kept sequence's cache to the new one, as far as their tokens agree.  The last prompt token
-// is always computed again: its logits are wanted.
+// Moves a kept sequence's cache to the new one, as far as their tokens agree.  The last prompt
+// token is always computed again: its logits are wanted.
 void Engine::take_over(Sequence& sequence, SequenceId kept) {
   const auto at = std::find_if(kept_.begin(), kept_.end(),
                                [&](const auto& other) { return other->id == kept; });
@@ -162,7 +165,8 @@ bool Engine::fits(const Sequence& sequence) const {
   };
   int64_t n_promised = whole_blocks(sequence);
   for (const auto& other : running_) n_promised += whole_blocks(*other);
-  for (const auto& other : kept_) n_promised += static_cast<int64_t>(other->tables[0].blocks().size());
+  for (const auto& other : kept_)
+    n_promised += static_cast<int64_t>(other->tables[0].blocks().size());
   return n_promised <= pools_[0].n_blocks();
 }
 
@@ -181,8 +185,7 @@ Result<std::span<const TokenEvent>> Engine::step() {
   events_.clear();
   admit();
   demands_.clear();
-  for (const auto& sequence : running_)
-    demands_.push_back(demand_of(*sequence));
+  for (const auto& sequence : running_) demands_.push_back(demand_of(*sequence));
   scheduler_.plan(demands_, plan_);
   if (!plan_.slices.empty()) {
     build_input();
@@ -246,7 +249,8 @@ void Engine::record_step(double start_s, const ops::StepResult& result) {
     (demand.n_to_compute == 1 ? record.n_decode_tokens : record.n_prefill_tokens) +=
         static_cast<int>(slice.n_tokens);
     sizes.n_kv_read_tokens += demand.n_cached + slice.n_tokens;
-    sizes.n_attended += slice.n_tokens * demand.n_cached + slice.n_tokens * (slice.n_tokens + 1) / 2;
+    sizes.n_attended +=
+        slice.n_tokens * demand.n_cached + slice.n_tokens * (slice.n_tokens + 1) / 2;
   }
   record.work = ops::work(model_.program(), sizes);
   recorder_.add_step(record);
@@ -298,8 +302,10 @@ void Engine::sample(Sequence& sequence, std::span<const float> row) {
     event.top = sequence.top_logprobs;
   }
   const bool stopped = request.stop_watch && request.stop_watch->accept(token);
-  if (stopped) event.finish = FinishReason::stop;
-  else if (sequence.n_answer() == request.n_tokens_max) event.finish = FinishReason::length;
+  if (stopped)
+    event.finish = FinishReason::stop;
+  else if (sequence.n_answer() == request.n_tokens_max)
+    event.finish = FinishReason::length;
   sequence.finished = event.finish.has_value();
   events_.push_back(event);
 }

@@ -1,6 +1,6 @@
 // Runs sequences on one backend, several to a step: add() requests, call step() until idle().  All
-// calls from one thread.  A sequence's text depends on its own request only: not on its batch mates,
-// the chunk size or the number of threads.
+// calls from one thread.  A sequence's text depends on its own request only: not on its batch
+// mates, the chunk size or the number of threads.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,15 +19,15 @@
 namespace hwtv::engine {
 
 struct EngineConfig {
-  int64_t n_seqs_max = 1;           // sequences that run together
-  int64_t context_tokens_max = 512; // of one sequence, prompt and answer
-  int64_t n_tokens_max = 256;       // of one step: the size of a prefill chunk
-  int64_t n_outputs_max = 1;        // at least n_seqs_max is used
+  int64_t n_seqs_max = 1;            // sequences that run together
+  int64_t context_tokens_max = 512;  // of one sequence, prompt and answer
+  int64_t n_tokens_max = 256;        // of one step: the size of a prefill chunk
+  int64_t n_outputs_max = 1;         // at least n_seqs_max is used
   int64_t kv_block_tokens = 32;
-  int64_t kv_pool_tokens = 0;       // 0: n_seqs_max * context_tokens_max
+  int64_t kv_pool_tokens = 0;  // 0: n_seqs_max * context_tokens_max
   DType k_dtype = DType::F16;
   DType v_dtype = DType::F16;
-  bool profile = false;             // time every op
+  bool profile = false;  // time every op
 };
 
 // The sizes that `config` asks of a backend for this program.  Pure: what a plan predicts from.
@@ -36,8 +36,8 @@ ops::Limits limits_for(const EngineConfig& config, const ops::Program& program);
 class Engine {
  public:
   // Imports the weights and prepares the program.  Requires: context, backend, model and clock
-  // outlive the engine.  `on_progress(done_bytes, all_bytes)` is called for each weight; may be empty.
-  // Errors: unsupported, out_of_memory.
+  // outlive the engine.  `on_progress(done_bytes, all_bytes)` is called for each weight; may be
+  // empty. Errors: unsupported, out_of_memory.
   using Progress = std::function<void(int64_t done_bytes, int64_t all_bytes)>;
   static Result<std::unique_ptr<Engine>> create(ops::Backend& backend, const model::Model& model,
                                                 const EngineConfig& config, Clock& clock,
@@ -47,8 +47,8 @@ class Engine {
 
   // Queues a sequence.  It starts when the pool can hold its prompt and whole answer, and once
   // started it finishes: nothing started is ever refused or preempted.
-  // Errors: invalid_request (an empty prompt, a token outside the vocabulary, a parameter outside its
-  // range, more tokens than a context holds: with both numbers and one that works).
+  // Errors: invalid_request (an empty prompt, a token outside the vocabulary, a parameter outside
+  // its range, more tokens than a context holds: with both numbers and one that works).
   Result<SequenceId> add(SequenceRequest request);
 
   // Computes one step and gives one event per sequence that gained a token or ended.

@@ -109,8 +109,7 @@ int32_t Sampler::draw() {
 void Sampler::collect_candidates() {
   candidates_.clear();
   for (size_t i = 0; i < logits_.size(); ++i)
-    if (logits_[i] != kForbidden)
-      candidates_.push_back({static_cast<int32_t>(i), logits_[i], 0});
+    if (logits_[i] != kForbidden) candidates_.push_back({static_cast<int32_t>(i), logits_[i], 0});
   if (candidates_.empty()) candidates_.push_back({0, 0, 0});
   const auto better = [](const Candidate& a, const Candidate& b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
@@ -125,8 +124,9 @@ void Sampler::collect_candidates() {
   const double top = static_cast<double>(candidates_.front().logit);
   for (Candidate& candidate : candidates_)
     candidate.probability =
-        std::isinf(top) ? (std::isinf(candidate.logit) ? 1.0 : 0.0)
-                        : std::exp((static_cast<double>(candidate.logit) - top) / params_.temperature);
+        std::isinf(top)
+            ? (std::isinf(candidate.logit) ? 1.0 : 0.0)
+            : std::exp((static_cast<double>(candidate.logit) - top) / params_.temperature);
   normalize();
 }
 

@@ -20,8 +20,8 @@ class Sampler {
   // Requires: check_sampling_params has accepted `params`.
   Sampler(SamplingParams params, int64_t vocab_size, std::span<const int32_t> prompt);
 
-  // The n-th call gives the n-th token.  logits (vocab_size) are left as they are.  mask may be null.
-  // Ties go to the lowest id; NaN counts as -infinity.
+  // The n-th call gives the n-th token.  logits (vocab_size) are left as they are.  mask may be
+  // null. Ties go to the lowest id; NaN counts as -infinity.
   int32_t sample(std::span<const float> logits, TokenMask* mask);
 
   // Fills `out` with the most likely tokens, best first, and gives the logprob of `chosen`.
@@ -47,10 +47,10 @@ class Sampler {
 
   const SamplingParams params_;
   uint64_t n_sampled_ = 0;
-  std::vector<float> logits_;           // (vocab_size) scratch
-  std::vector<bool> in_prompt_;         // (vocab_size)
-  std::vector<int32_t> n_in_answer_;    // (vocab_size)
-  std::vector<Candidate> candidates_;   // scratch
+  std::vector<float> logits_;          // (vocab_size) scratch
+  std::vector<bool> in_prompt_;        // (vocab_size)
+  std::vector<int32_t> n_in_answer_;   // (vocab_size)
+  std::vector<Candidate> candidates_;  // scratch
 };
 
 }  // namespace hwtv::engine

@@ -27,9 +27,10 @@ Result<void> check_sampling_params(const SamplingParams& params, int64_t vocab_s
   HWTV_TRY_VOID(check_range("frequency_penalty", params.frequency_penalty, -100, 100));
   for (const auto& [token, bias] : params.logit_bias) {
     if (token < 0 || token >= vocab_size)
-      return fail(ErrorCode::invalid_request,
-                  fmt::format("logit_bias names token {}, the vocabulary has {}", token, vocab_size),
-                  fmt::format("use token ids from 0 to {}", vocab_size - 1));
+      return fail(
+          ErrorCode::invalid_request,
+          fmt::format("logit_bias names token {}, the vocabulary has {}", token, vocab_size),
+          fmt::format("use token ids from 0 to {}", vocab_size - 1));
     if (std::isnan(bias))
       return fail(ErrorCode::invalid_request,
                   fmt::format("logit_bias of token {} is not a number", token),

@@ -8,8 +8,8 @@
 
 namespace hwtv::engine {
 
-// Applied in this order: logit bias, penalties, temperature, then the filters top-k, typical, top-p,
-// min-p, each over what the one before has left.
+// Applied in this order: logit bias, penalties, temperature, then the filters top-k, typical,
+// top-p, min-p, each over what the one before has left.
 struct SamplingParams {
   double temperature = 0.0;  // 0: the most likely token
   int32_t top_k = 0;         // keep the k most likely; 0: all

@@ -1,5 +1,5 @@
-// Decides what the next step computes.  Pure: no device, no clock, no allocation of cache; simulated
-// in tests/sim with thousands of sequences.
+// Decides what the next step computes.  Pure: no device, no clock, no allocation of cache;
+// simulated in tests/sim with thousands of sequences.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@ struct Demand {
 };
 
 struct SlicePlan {
-  int32_t sequence = 0;   // index into the demands
+  int32_t sequence = 0;  // index into the demands
   int64_t n_tokens = 0;
   int64_t n_outputs = 0;  // the slice's last n_outputs tokens
 };

@@ -18,8 +18,8 @@ namespace hwtv::engine {
 using SequenceId = int64_t;
 
 enum class FinishReason {
-  stop,       // an end-of-generation token or a StopWatch
-  length,     // n_tokens_max, or the context is full
+  stop,    // an end-of-generation token or a StopWatch
+  length,  // n_tokens_max, or the context is full
   cancelled,
 };
 std::string_view finish_reason_name(FinishReason reason);
@@ -36,9 +36,9 @@ struct SequenceRequest {
   std::shared_ptr<TokenMask> token_mask;  // may be null
   int32_t n_logprobs = 0;                 // alternatives reported with each token
   bool with_logprobs = false;
-  RowSink prompt_rows;  // empty: only the last row is computed
+  RowSink prompt_rows;           // empty: only the last row is computed
   int64_t prompt_rows_from = 0;  // the first position that prompt_rows is given
-  bool keep = false;    // after the end its cache stays for a later `continues`, until drop()
+  bool keep = false;  // after the end its cache stays for a later `continues`, until drop()
   std::optional<SequenceId> continues;  // a kept sequence whose common prefix is not computed again
 };
 
@@ -55,11 +55,11 @@ struct TokenEvent {
 struct Sequence {
   SequenceId id = 0;
   SequenceRequest request;
-  std::vector<int32_t> tokens;             // prompt and answer
+  std::vector<int32_t> tokens;  // prompt and answer
   int64_t n_prompt = 0;
-  int64_t n_cached = 0;                    // tokens whose keys and values are in the cache
-  int64_t n_reused = 0;                    // of the prompt, taken over from a kept sequence
-  std::vector<kv::BlockTable> tables;      // for each KvGroup
+  int64_t n_cached = 0;                // tokens whose keys and values are in the cache
+  int64_t n_reused = 0;                // of the prompt, taken over from a kept sequence
+  std::vector<kv::BlockTable> tables;  // for each KvGroup
   std::unique_ptr<Sampler> sampler;
   std::vector<TokenLogprob> top_logprobs;  // (n_logprobs) scratch of the latest token
   bool finished = false;

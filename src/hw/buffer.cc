@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 
 #include "base/units.h"
@@ -18,6 +19,7 @@ Result<Buffer> Buffer::allocate(Ledger& ledger, Use use, std::string name, int64
                 fmt::format("the operating system refused {} for {}",
                             format_bytes(static_cast<double>(n_bytes)), name),
                 "use a smaller model or context, or end other programs");
+  if (n_bytes > 0) std::memset(buffer.bytes_.get(), 0, rounded);
   return buffer;
 }
 

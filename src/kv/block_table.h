@@ -16,8 +16,8 @@ class BlockTable {
   BlockTable(BlockTable&& other) noexcept = default;
   BlockTable& operator=(BlockTable&&) = delete;
 
-  // Makes room for the first n_tokens positions: all of it, or nothing changes and false comes back.
-  // Never allocates below capacity_tokens.
+  // Makes room for the first n_tokens positions: all of it, or nothing changes and false comes
+  // back. Never allocates below capacity_tokens.
   bool grow(int64_t n_tokens);
 
   // Gives back every block that holds only positions from n_tokens on.

@@ -1,5 +1,5 @@
-// The kv_blocks of one KvGroup as integers: which are free, which are held and by how many.  It moves
-// no bytes; the backend owns those.  Used by the engine's thread only.
+// The kv_blocks of one KvGroup as integers: which are free, which are held and by how many.  It
+// moves no bytes; the backend owns those.  Used by the engine's thread only.
 #pragma once
 #include <cstdint>
 #include <optional>

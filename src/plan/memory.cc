@@ -8,16 +8,17 @@ namespace hwtv::plan {
 namespace {
 
 // Calibrated once on x86-64 with glibc; docs/memory.md has the measurements.
-constexpr int64_t kProcessBytes = 3 << 20;     // libraries' data, heap and the main stack
-constexpr int64_t kThreadBytes = 64 << 10;     // touched part of a stack, and the thread's arena
-constexpr int64_t kTokenBytes = 96;            // index entries of one vocabulary entry
+constexpr int64_t kProcessBytes = 3 << 20;  // libraries' data, heap and the main stack
+constexpr int64_t kThreadBytes = 64 << 10;  // touched part of a stack, and the thread's arena
+constexpr int64_t kTokenBytes = 96;         // index entries of one vocabulary entry
 
 std::string components(const MemoryPlan& plan) {
-  return fmt::format("weights {}, kv {}, activations {}, runtime {}",
-                     format_bytes(static_cast<double>(plan.device.weights + plan.device.packed_weights)),
-                     format_bytes(static_cast<double>(plan.device.kv)),
-                     format_bytes(static_cast<double>(plan.device.activations + plan.device.staging)),
-                     format_bytes(static_cast<double>(plan.runtime_bytes)));
+  return fmt::format(
+      "weights {}, kv {}, activations {}, runtime {}",
+      format_bytes(static_cast<double>(plan.device.weights + plan.device.packed_weights)),
+      format_bytes(static_cast<double>(plan.device.kv)),
+      format_bytes(static_cast<double>(plan.device.activations + plan.device.staging)),
+      format_bytes(static_cast<double>(plan.runtime_bytes)));
 }
 
 // The largest context whose plan fits; 0: none does.

@@ -1,5 +1,5 @@
-// A parsed template.  The parser makes it, jinja_scope resolves its names to slots, and from then on
-// it never changes.
+// A parsed template.  The parser makes it, jinja_scope resolves its names to slots, and from then
+// on it never changes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -33,8 +33,22 @@ struct Scope {
 
 struct Expression {
   enum class Kind : uint8_t {
-    constant, name, list, dict, unary, binary, logic, concat, comparison, conditional, attribute,
-    item, slice, call, filter, test,
+    constant,
+    name,
+    list,
+    dict,
+    unary,
+    binary,
+    logic,
+    concat,
+    comparison,
+    conditional,
+    attribute,
+    item,
+    slice,
+    call,
+    filter,
+    test,
   };
   Expression(Kind kind_in, Position at_in) : kind(kind_in), at(at_in) {}
   virtual ~Expression() = default;
@@ -46,7 +60,8 @@ struct Expression {
 using ExpressionPtr = std::unique_ptr<Expression>;
 
 struct Constant final : Expression {
-  Constant(Position position, Value v) : Expression(Kind::constant, position), value(std::move(v)) {}
+  Constant(Position position, Value v)
+      : Expression(Kind::constant, position), value(std::move(v)) {}
   Value value;
 };
 
@@ -58,7 +73,8 @@ struct Name final : Expression {
 };
 
 struct ListLiteral final : Expression {
-  ListLiteral(Position position, bool is_tuple) : Expression(Kind::list, position), tuple(is_tuple) {}
+  ListLiteral(Position position, bool is_tuple)
+      : Expression(Kind::list, position), tuple(is_tuple) {}
   bool tuple;
   bool parenthesized = false;
   std::vector<ExpressionPtr> items;
@@ -139,7 +155,8 @@ struct CallArguments {
 };
 
 struct Call final : Expression {
-  Call(Position position, ExpressionPtr e) : Expression(Kind::call, position), callee(std::move(e)) {}
+  Call(Position position, ExpressionPtr e)
+      : Expression(Kind::call, position), callee(std::move(e)) {}
   ExpressionPtr callee;
   CallArguments arguments;
 };
@@ -177,7 +194,16 @@ struct Target {
 
 struct Statement {
   enum class Kind : uint8_t {
-    output, condition, loop, set, set_block, macro, call_block, filter_block, with, break_loop,
+    output,
+    condition,
+    loop,
+    set,
+    set_block,
+    macro,
+    call_block,
+    filter_block,
+    with,
+    break_loop,
     continue_loop,
   };
   Statement(Kind kind_in, Position at_in) : kind(kind_in), at(at_in) {}

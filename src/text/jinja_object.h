@@ -23,7 +23,8 @@ class Object {
  public:
   virtual ~Object() = default;
 
-  // Of nesting, as in Items: what this holds is torn down with it.  0 for what Runtime::retain keeps.
+  // Of nesting, as in Items: what this holds is torn down with it.  0 for what Runtime::retain
+  // keeps.
   int depth = 0;
 
   virtual std::string_view type_name() const = 0;

@@ -96,7 +96,9 @@ class Symbols {
     for (const auto& [index, load] : loads_) {
       switch (load.action) {
         case Action::parameter: break;
-        case Action::resolve: scope.loads.push_back({Load::From::context, index, load.name, {}}); break;
+        case Action::resolve:
+          scope.loads.push_back({Load::From::context, index, load.name, {}});
+          break;
         case Action::alias:
           scope.loads.push_back({Load::From::outer, index, load.name, slot_of(load.outer)});
           break;

@@ -141,8 +141,9 @@ Value remove_affix(Runtime& runtime, const Value& self, const Arguments& argumen
   const std::vector<Value> bound = bind("removeprefix", arguments, {""}, 1);
   const View text = self.text(), affix = to_text("removeprefix()", bound[0]);
   if (prefix ? !text.starts_with(affix) : !text.ends_with(affix)) return self;
-  return text_like(runtime, self, std::string(prefix ? text.substr(affix.size())
-                                                     : text.substr(0, text.size() - affix.size())));
+  return text_like(
+      runtime, self,
+      std::string(prefix ? text.substr(affix.size()) : text.substr(0, text.size() - affix.size())));
 }
 
 // --- searching
@@ -220,8 +221,7 @@ Value affix_matches(Runtime& runtime, const Value& self, const Arguments& argume
   };
   if (!bound[0].is(Kind::tuple)) return Value::boolean(matches(bound[0]));
   runtime.budget.spend(bound[0].items().size());
-  return Value::boolean(
-      std::any_of(bound[0].items().begin(), bound[0].items().end(), matches));
+  return Value::boolean(std::any_of(bound[0].items().begin(), bound[0].items().end(), matches));
 }
 
 // --- splitting
@@ -346,8 +346,8 @@ Value partition(Runtime& runtime, const Value& self, const Arguments& arguments)
     return from_right ? runtime.tuple({part(""), part(""), self})
                       : runtime.tuple({self, part(""), part("")});
   }
-  return runtime.tuple({part(text.substr(0, at)), part(separator),
-                        part(text.substr(at + separator.size()))});
+  return runtime.tuple(
+      {part(text.substr(0, at)), part(separator), part(text.substr(at + separator.size()))});
 }
 
 // --- building
@@ -420,9 +420,7 @@ Value justify(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const int64_t width = to_index(bound[0]), n = static_cast<int64_t>(self.str().n_characters);
   if (width <= n) return self;
   const int64_t missing = width - n;
-  const int64_t left = side < 0   ? 0
-                       : side > 0 ? missing
-                                  : missing / 2 + (missing & width & 1);
+  const int64_t left = side < 0 ? 0 : side > 0 ? missing : missing / 2 + (missing & width & 1);
   if (missing > (int64_t{1} << 40)) raise_unsupported("a string too long");
   runtime.budget.require_room(static_cast<size_t>(missing) * fill.size());
   std::string out;
@@ -489,7 +487,8 @@ struct NamedMethod {
   Method method;
 };
 
-constexpr NamedMethod kMethods[] = {  // in the order of their names
+constexpr NamedMethod kMethods[] = {
+    // in the order of their names
     {"capitalize", map_case<capitalize>},
     {"casefold", map_case<casefold>},
     {"center", justify<0>},

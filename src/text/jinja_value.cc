@@ -101,7 +101,8 @@ void Dict::index_last(size_t key_hash) {
   if (entries_.size() > kIndexedFrom) {
     index_.emplace(key_hash, static_cast<uint32_t>(entries_.size() - 1));
   } else if (entries_.size() == kIndexedFrom) {
-    for (uint32_t i = 0; i < entries_.size(); ++i) index_.emplace(hash(entries_[i].first, budget_), i);
+    for (uint32_t i = 0; i < entries_.size(); ++i)
+      index_.emplace(hash(entries_[i].first, budget_), i);
   }
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <functional>
 
+#include "gguf/quoted.h"
+
 namespace hwtv::text {
 
 namespace {
@@ -118,10 +120,10 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     return {};
   }
   if (*model != "gpt2" && *model != "gemma4") {
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("tokenizer model '{}' is not known; known: gpt2, llama, gemma4", *model),
-        "take a model with a byte-level BPE or SentencePiece vocabulary");
+    return fail(ErrorCode::unsupported,
+                fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4",
+                            gguf::quoted(*model)),
+                "take a model with a byte-level BPE or SentencePiece vocabulary");
   }
   const std::string_view name = *model == "gemma4"     ? "gemma4"
                                 : pre && !pre->empty() ? *pre
@@ -131,7 +133,7 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     std::string known;
     for (const std::string_view other : pre_tokenizer_names()) known.append(" ").append(other);
     return fail(ErrorCode::unsupported,
-                fmt::format("pre-tokenizer '{}' is not known; known:{}", name, known),
+                fmt::format("pre-tokenizer {} is not known; known:{}", gguf::quoted(name), known),
                 "a newer hwtv may know it; src/text/pre_tokenizer_rules.cc is where it is added");
   }
   add_bos_ = rule_->add_bos;

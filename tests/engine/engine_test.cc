@@ -28,8 +28,8 @@ model::Model tiny_model() {
     static const std::vector<float> zeros(64 * 32);
     const auto add = [&](const char* name, std::vector<int64_t> shape) {
       const int64_t n = shape.size() == 1 ? shape[0] : shape[0] * shape[1];
-      EXPECT_TRUE(writer.add_tensor(name, DType::F32, shape,
-                                    std::as_bytes(std::span(zeros.data(), static_cast<size_t>(n)))));
+      EXPECT_TRUE(writer.add_tensor(
+          name, DType::F32, shape, std::as_bytes(std::span(zeros.data(), static_cast<size_t>(n)))));
     };
     add("token_embd.weight", {32, 64});
     add("output_norm.weight", {32});
@@ -99,13 +99,17 @@ TEST_F(EngineTest, ChunksAndMatesDoNotChangeAnAnswer) {
     std::vector<SequenceId> ids;
     for (int i = 0; i < 12; ++i) ids.push_back(*engine->add(request(i, 1 + 17 * i, 30)));
     auto answers = run(*engine);
-    for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(answers[ids[i]], expected[i]) << "chunk " << chunk;
+    for (size_t i = 0; i < ids.size(); ++i)
+      EXPECT_EQ(answers[ids[i]], expected[i]) << "chunk " << chunk;
   }
 }
 
 TEST_F(EngineTest, ThousandsOfRequestsThroughASmallPoolAllFinish) {
-  auto engine = make({.n_seqs_max = 8, .context_tokens_max = 128, .n_tokens_max = 32,
-                      .kv_block_tokens = 8, .kv_pool_tokens = 256});
+  auto engine = make({.n_seqs_max = 8,
+                      .context_tokens_max = 128,
+                      .n_tokens_max = 32,
+                      .kv_block_tokens = 8,
+                      .kv_pool_tokens = 256});
   std::mt19937 random(3);
   std::map<SequenceId, int> lengths;
   std::map<SequenceId, size_t> got;
@@ -180,7 +184,9 @@ TEST_F(EngineTest, PromptRowsMayBeginLate) {
   SequenceRequest wanted = request(6, 50, 0);
   std::vector<int64_t> positions;
   wanted.prompt_rows_from = 30;
-  wanted.prompt_rows = [&](int64_t position, std::span<const float>) { positions.push_back(position); };
+  wanted.prompt_rows = [&](int64_t position, std::span<const float>) {
+    positions.push_back(position);
+  };
   ASSERT_TRUE(engine->add(wanted));
   run(*engine);
   ASSERT_EQ(positions.size(), 20u);
@@ -201,7 +207,8 @@ TEST_F(EngineTest, ImpossibleRequestsAreRefusedWithBothNumbers) {
   auto engine = make({.context_tokens_max = 100});
   const auto long_one = engine->add(request(1, 80, 21));
   ASSERT_FALSE(long_one);
-  EXPECT_EQ(long_one.error().what, "80 prompt tokens and 21 for the answer do not fit a context of 100");
+  EXPECT_EQ(long_one.error().what,
+            "80 prompt tokens and 21 for the answer do not fit a context of 100");
   EXPECT_FALSE(engine->add(request(1, 0, 5)));
   SequenceRequest outside = request(1, 3, 5);
   outside.prompt[1] = 64;

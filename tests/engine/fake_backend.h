@@ -1,5 +1,6 @@
 // A backend without arithmetic: its cache holds token ids, and a token's logits are a hash of every
-// token that the block tables reach up to its position.  A wrong table, position or chunk shows at once.
+// token that the block tables reach up to its position.  A wrong table, position or chunk shows at
+// once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -78,8 +79,7 @@ class FakeBackend final : public ops::Backend {
  private:
   static int32_t& cell(FakeExecutable& self, const ops::SliceInput& slice, int64_t position) {
     const int64_t block_tokens = self.limits.kv_block_tokens;
-    const int64_t block =
-        slice.block_tables[0][static_cast<size_t>(position / block_tokens)];
+    const int64_t block = slice.block_tables[0][static_cast<size_t>(position / block_tokens)];
     return self.cache[static_cast<size_t>(block * block_tokens + position % block_tokens)];
   }
 

@@ -52,7 +52,8 @@ TEST(Scheduler, RandomMixesKeepTheLimitsAndStarveNobody) {
     std::vector<Demand> demands(1 + random() % static_cast<uint32_t>(limits.n_seqs_max));
     for (Demand& demand : demands) {
       demand.n_to_compute = 1 + static_cast<int64_t>(random() % 200);
-      if (random() % 4 == 0) demand.n_rows = 1 + static_cast<int64_t>(random()) % demand.n_to_compute;
+      if (random() % 4 == 0)
+        demand.n_rows = 1 + static_cast<int64_t>(random()) % demand.n_to_compute;
     }
     int64_t left = 0;
     for (const Demand& demand : demands) left += demand.n_to_compute;

@@ -57,8 +57,10 @@ TEST(BlockTable, RandomUseLeavesEveryBlockAccountedFor) {
     for (int round = 0; round < 20000; ++round) {
       BlockTable& table = tables[random() % tables.size()];
       const int64_t n_tokens = static_cast<int64_t>(random() % 120);
-      if (random() % 2) table.truncate(n_tokens);
-      else table.grow(n_tokens);
+      if (random() % 2)
+        table.truncate(n_tokens);
+      else
+        table.grow(n_tokens);
       pool.check_integrity();
     }
   }

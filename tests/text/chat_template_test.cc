@@ -67,14 +67,12 @@ TEST(ChatTemplate, ErrorsNameThePlaceAndTheTemplatesMessage) {
   const auto refused = render("a\n  {{ raise_exception('Roles must alternate') }}");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_request);
-  EXPECT_EQ(refused.error().what,
-            "chat template, line 2 column 21: Roles must alternate");
+  EXPECT_EQ(refused.error().what, "chat template, line 2 column 21: Roles must alternate");
   EXPECT_EQ(render("é{{ 'ü' + x.y }}").error().what,
             "chat template, line 1 column 12: 'x' is undefined");
   EXPECT_EQ(render("{% if x %}\n{% endfor %}").error().what,
             "chat template, line 2 column 4: Encountered unknown tag 'endfor'.");
-  EXPECT_EQ(render("{{ 'a' }").error().what,
-            "chat template, line 1 column 8: unexpected '}'");
+  EXPECT_EQ(render("{{ 'a' }").error().what, "chat template, line 1 column 8: unexpected '}'");
 }
 
 TEST(ChatTemplate, RefusesWhatIsNoConversation) {
@@ -114,12 +112,16 @@ TEST(Jinja, ControlsWhitespace) {
 TEST(Jinja, ScopesVariablesAsPythonFunctionsWould) {
   const Example examples[] = {
       {"{% set x = 1 %}{% for i in [1, 2] %}{% set x = x + i %}{{ x }}{% endfor %}{{ x }}", "231"},
-      {"{% set n = namespace(x=0) %}{% for i in [1, 2] %}{% set n.x = n.x + i %}{% endfor %}{{ n.x }}",
+      {"{% set n = namespace(x=0) %}{% for i in [1, 2] %}{% set n.x = n.x + i %}{% endfor %}{{ n.x "
+       "}}",
        "3"},
-      {"{% macro m() %}{{ x }}{% endmacro %}{% set x = 1 %}{{ m() }}{% set x = 2 %}{{ m() }}", "12"},
+      {"{% macro m() %}{{ x }}{% endmacro %}{% set x = 1 %}{{ m() }}{% set x = 2 %}{{ m() }}",
+       "12"},
       // The assignment makes it the template's own name, unset so far, in the loop as well.
-      {"{% for i in [1] %}{{ bos_token }}{% endfor %}{% set bos_token = 'x' %}{{ bos_token }}", "x"},
-      {"{% macro m(a, b=a) %}{{ caller(a ~ b) }}{% endmacro %}{% call(c) m(1) %}<{{ c }}>{% endcall %}",
+      {"{% for i in [1] %}{{ bos_token }}{% endfor %}{% set bos_token = 'x' %}{{ bos_token }}",
+       "x"},
+      {"{% macro m(a, b=a) %}{{ caller(a ~ b) }}{% endmacro %}{% call(c) m(1) %}<{{ c }}>{% "
+       "endcall %}",
        "<11>"},
   };
   for (const auto& [source, expected] : examples) EXPECT_EQ(text_of(source), expected) << source;
@@ -144,14 +146,17 @@ TEST(Jinja, PrintsAsPythonDoes) {
 }
 
 TEST(Jinja, LetsMacrosCallThemselves) {
-  EXPECT_EQ(text_of("{% macro m(n) %}{% if n > 0 %}{% for i in [n] %}{{ '(' ~ m(i - 1) ~ ')' }}{% endfor %}"
-                    "{% endif %}{% endmacro %}{{ m(60)|length }}"),
-            "120");
+  EXPECT_EQ(
+      text_of(
+          "{% macro m(n) %}{% if n > 0 %}{% for i in [n] %}{{ '(' ~ m(i - 1) ~ ')' }}{% endfor %}"
+          "{% endif %}{% endmacro %}{{ m(60)|length }}"),
+      "120");
 }
 
 TEST(Jinja, KeepsTheSandbox) {
   EXPECT_EQ(text_of("{{ [].append is defined }}{{ {}.get is defined }}"), "FalseTrue");
-  EXPECT_TRUE(text_of("{{ [].append(1) }}").ends_with("access to attribute 'append' of 'list' object is unsafe."));
+  EXPECT_TRUE(text_of("{{ [].append(1) }}")
+                  .ends_with("access to attribute 'append' of 'list' object is unsafe."));
   EXPECT_TRUE(text_of("{{ ''.__class__.mro }}").starts_with("error"));
   EXPECT_TRUE(text_of("{{ range(100001) }}").starts_with("error"));
 }
@@ -164,18 +169,25 @@ TEST(Jinja, StopsHostileTemplates) {
       "{{ [1] * 10 ** 12 }}",
       "{{ 'x'.center(10 ** 12) }}{{ '%1000000000d' % 1 }}",
       "{{ '{:1000000000}'.format(1) }}",
-      "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}",
-      "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
-      "{% set n = namespace(s='ab') %}{% for i in range(99) %}{% set n.s = n.s.replace('', n.s) %}{% endfor %}",
-      "{% set n = namespace(l=[1]) %}{% for i in range(99) %}{% set n.l = [n.l, n.l] %}{% endfor %}{{ n.l }}",
-      "{% set n = namespace(l=[1]) %}{% for i in range(99) %}{% set n.l = [n.l, n.l] %}{% endfor %}{{ n.l|tojson }}",
+      "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% "
+      "endfor %}",
+      "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% "
+      "endfor %}",
+      "{% set n = namespace(s='ab') %}{% for i in range(99) %}{% set n.s = n.s.replace('', n.s) "
+      "%}{% endfor %}",
+      "{% set n = namespace(l=[1]) %}{% for i in range(99) %}{% set n.l = [n.l, n.l] %}{% endfor "
+      "%}{{ n.l }}",
+      "{% set n = namespace(l=[1]) %}{% for i in range(99) %}{% set n.l = [n.l, n.l] %}{% endfor "
+      "%}{{ n.l|tojson }}",
       "{% set n = namespace(l=[1], m=[1]) %}{% for i in range(99) %}{% set n.l = [n.l, n.l] %}"
       "{% set n.m = [n.m, n.m] %}{% endfor %}{{ n.l == n.m }}",
       "{% set n = namespace(l=[1]) %}{% for i in range(9999) %}{% set n.l = [n.l] %}{% endfor %}",
-      "{% set n = namespace(l=[1]) %}{% for i in range(9999) %}{% set n.l = n.l|map('string') %}{% endfor %}{{ n.l|list }}",
+      "{% set n = namespace(l=[1]) %}{% for i in range(9999) %}{% set n.l = n.l|map('string') %}{% "
+      "endfor %}{{ n.l|list }}",
       "{% set n = namespace() %}{% set n.n = n %}{{ n }}",
       "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-      "{% macro m() %}{{ caller() }}{% endmacro %}{% macro k() %}{% call m() %}{{ k() }}{% endcall %}{% endmacro %}{{ k() }}",
+      "{% macro m() %}{{ caller() }}{% endmacro %}{% macro k() %}{% call m() %}{{ k() }}{% endcall "
+      "%}{% endmacro %}{{ k() }}",
       "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
       "{% for i in range(99999) %}{{ 'x' * 10000 }}{% endfor %}",
       "{{ [1]|tojson(indent=10 ** 12) }}",
@@ -224,7 +236,8 @@ TEST(Jinja, HoldsToTheLimitsItIsGiven) {
 
 TEST(ChatTemplate, RendersOnSeveralThreadsAtOnce) {
   const auto parsed = ChatTemplate::parse(
-      "{% macro m(x) %}{{ x|upper }}{% endmacro %}{% for m_ in messages %}{{ m(m_.content) }}{{ 'c' }}"
+      "{% macro m(x) %}{{ x|upper }}{% endmacro %}{% for m_ in messages %}{{ m(m_.content) }}{{ "
+      "'c' }}"
       "{% endfor %}");
   ASSERT_TRUE(parsed);
   const ChatTemplateInput input = input_of(R"([{"content": "a"}, {"content": "b"}])");

@@ -1,5 +1,5 @@
-// Any bytes as a chat template, over a fixed conversation: an answer within the limits, never a crash
-// or a hang.
+// Any bytes as a chat template, over a fixed conversation: an answer within the limits, never a
+// crash or a hang.
 #include <cstdint>
 #include <string_view>
 

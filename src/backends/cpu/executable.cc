@@ -63,10 +63,6 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(const ops::Program& p
                                                    made->kv_layouts_[group].pool_bytes()));
     made->pools_.push_back(std::move(pool));
   }
-  // Touched now: no step waits for a page, and what is reserved is what is held.
-  for (hw::Buffer* buffer : {&made->activations_, &made->staging_})
-    if (buffer->size_bytes() > 0)
-      std::memset(buffer->data(), 0, static_cast<size_t>(buffer->size_bytes()));
   made->fill_frequencies();
   return made;
 }

@@ -16,34 +16,13 @@ namespace {
 //   kWide    whether q exceeds 127
 //   expand   fills q (kBlock), scales and mins (kBlock / kGroup, kTileOutputs apart)
 
-HWTV_INLINE void split_nibbles(const uint8_t* nibbles, int n, uint8_t* q) {
-  for (int i = 0; i < n; ++i) q[i] = nibbles[i] & 15;
-  for (int i = 0; i < n; ++i) q[n + i] = nibbles[i] >> 4;
-}
-
-// Bit i of 32 little-endian bits, as bit 4 of q[i].
-HWTV_INLINE void add_fifth_bits(const uint8_t* bits, uint8_t* q) {
-  uint32_t word;
-  __builtin_memcpy(&word, bits, 4);
-  for (int byte = 0; byte < 4; ++byte) {
-    // One byte's bits spread over eight: bit i of the byte lands on bit 8 i + 4.
-    const uint64_t copies = ((word >> (8 * byte)) & 0xffu) * 0x0101010101010101u;
-    const uint64_t chosen = copies & 0x8040201008040201u;
-    const uint64_t ones = ((chosen + 0x7f7f7f7f7f7f7f7fu) | chosen) & 0x8080808080808080u;
-    uint64_t eight;
-    __builtin_memcpy(&eight, q + 8 * byte, 8);
-    eight |= ones >> 3;
-    __builtin_memcpy(q + 8 * byte, &eight, 8);
-  }
-}
-
 struct FormatQ4_0 {
   using Block = ops::BlockQ4_0;
   static constexpr int kBlock = 32, kGroup = 32, kZero = 8;
   static constexpr bool kHasMin = false, kWide = false;
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float*) {
     scales[0] = half_bits_to_float(b.scale);
-    split_nibbles(b.nibbles, 16, q);
+    store_b(q, unpack_nibbles(b.nibbles));
   }
 };
 
@@ -54,7 +33,7 @@ struct FormatQ4_1 {
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float* mins) {
     scales[0] = half_bits_to_float(b.scale);
     mins[0] = half_bits_to_float(b.min);
-    split_nibbles(b.nibbles, 16, q);
+    store_b(q, unpack_nibbles(b.nibbles));
   }
 };
 
@@ -64,8 +43,7 @@ struct FormatQ5_0 {
   static constexpr bool kHasMin = false, kWide = false;
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float*) {
     scales[0] = half_bits_to_float(b.scale);
-    split_nibbles(b.nibbles, 16, q);
-    add_fifth_bits(b.fifth_bits, q);
+    store_b(q, or_b(unpack_nibbles(b.nibbles), unpack_fifth_bits(b.fifth_bits)));
   }
 };
 
@@ -76,8 +54,7 @@ struct FormatQ5_1 {
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float* mins) {
     scales[0] = half_bits_to_float(b.scale);
     mins[0] = half_bits_to_float(b.min);
-    split_nibbles(b.nibbles, 16, q);
-    add_fifth_bits(b.fifth_bits, q);
+    store_b(q, or_b(unpack_nibbles(b.nibbles), unpack_fifth_bits(b.fifth_bits)));
   }
 };
 
@@ -87,7 +64,7 @@ struct FormatQ8_0 {
   static constexpr bool kHasMin = false, kWide = true;
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float*) {
     scales[0] = half_bits_to_float(b.scale);
-    for (int i = 0; i < 32; ++i) q[i] = static_cast<uint8_t>(b.quants[i]) ^ 0x80u;
+    store_b(q, flip_sign_b(load_b(b.quants)));
   }
 };
 
@@ -101,10 +78,10 @@ struct FormatQ2_K {
       scales[g * kTileOutputs] = scale * static_cast<float>(b.scales[g] & 15);
       mins[g * kTileOutputs] = min * static_cast<float>(b.scales[g] >> 4);
     }
-    for (int h = 0; h < 2; ++h)
-      for (int j = 0; j < 4; ++j)
-        for (int i = 0; i < 32; ++i)
-          q[128 * h + 32 * j + i] = (b.quants[32 * h + i] >> (2 * j)) & 3;
+    for (int h = 0; h < 2; ++h) {
+      const B quants = load_b(b.quants + 32 * h);
+      for (int j = 0; j < 4; ++j) store_b(q + 128 * h + 32 * j, field_b(quants, 2 * j, 3));
+    }
   }
 };
 
@@ -119,13 +96,13 @@ struct FormatQ3_K {
       const int high = (b.scales[8 + g % 4] >> (2 * (g / 4))) & 3;
       scales[g * kTileOutputs] = scale * static_cast<float>((low | (high << 4)) - 32);
     }
-    for (int h = 0; h < 2; ++h)
+    const B third_bits = load_b(b.third_bits);
+    for (int h = 0; h < 2; ++h) {
+      const B quants = load_b(b.quants + 32 * h);
       for (int j = 0; j < 4; ++j)
-        for (int i = 0; i < 32; ++i) {
-          const int low = (b.quants[32 * h + i] >> (2 * j)) & 3;
-          const int high = (b.third_bits[i] >> (4 * h + j)) & 1;
-          q[128 * h + 32 * j + i] = static_cast<uint8_t>(low | (high << 2));
-        }
+        store_b(q + 128 * h + 32 * j,
+                or_b(field_b(quants, 2 * j, 3), raise_b(field_b(third_bits, 4 * h + j, 1), 2)));
+    }
   }
 };
 
@@ -152,7 +129,11 @@ struct FormatQ4_K {
   static constexpr bool kHasMin = true, kWide = false;
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float* mins) {
     expand_k_scales(b.scales, half_bits_to_float(b.scale), half_bits_to_float(b.min), scales, mins);
-    for (int c = 0; c < 4; ++c) split_nibbles(b.nibbles + 32 * c, 32, q + 64 * c);
+    for (int c = 0; c < 4; ++c) {
+      const B nibbles = load_b(b.nibbles + 32 * c);
+      store_b(q + 64 * c, field_b(nibbles, 0, 15));
+      store_b(q + 64 * c + 32, field_b(nibbles, 4, 15));
+    }
   }
 };
 
@@ -162,12 +143,14 @@ struct FormatQ5_K {
   static constexpr bool kHasMin = true, kWide = false;
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float* mins) {
     expand_k_scales(b.scales, half_bits_to_float(b.scale), half_bits_to_float(b.min), scales, mins);
-    for (int c = 0; c < 4; ++c)
-      for (int i = 0; i < 32; ++i) {
-        const int nibbles = b.nibbles[32 * c + i], fifth = b.fifth_bits[i] >> (2 * c);
-        q[64 * c + i] = static_cast<uint8_t>((nibbles & 15) | ((fifth & 1) << 4));
-        q[64 * c + 32 + i] = static_cast<uint8_t>((nibbles >> 4) | ((fifth & 2) << 3));
-      }
+    const B fifth_bits = load_b(b.fifth_bits);
+    for (int c = 0; c < 4; ++c) {
+      const B nibbles = load_b(b.nibbles + 32 * c);
+      for (int half = 0; half < 2; ++half)
+        store_b(q + 64 * c + 32 * half,
+                or_b(field_b(nibbles, 4 * half, 15),
+                     raise_b(field_b(fifth_bits, 2 * c + half, 1), 4)));
+    }
   }
 };
 
@@ -178,16 +161,14 @@ struct FormatQ6_K {
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float*) {
     const float scale = half_bits_to_float(b.scale);
     for (int g = 0; g < 16; ++g) scales[g * kTileOutputs] = scale * static_cast<float>(b.scales[g]);
-    for (int h = 0; h < 2; ++h)
-      for (int i = 0; i < 32; ++i) {
-        const int first = b.nibbles[64 * h + i], second = b.nibbles[64 * h + 32 + i];
-        const int high = b.high_bits[32 * h + i];
-        uint8_t* const out = q + 128 * h + i;
-        out[0] = static_cast<uint8_t>((first & 15) | ((high & 3) << 4));
-        out[32] = static_cast<uint8_t>((second & 15) | ((high & 12) << 2));
-        out[64] = static_cast<uint8_t>((first >> 4) | (high & 48));
-        out[96] = static_cast<uint8_t>((second >> 4) | ((high & 192) >> 2));
+    for (int h = 0; h < 2; ++h) {
+      const B high = load_b(b.high_bits + 32 * h);
+      for (int j = 0; j < 4; ++j) {
+        const B nibbles = load_b(b.nibbles + 64 * h + 32 * (j % 2));
+        store_b(q + 128 * h + 32 * j, or_b(field_b(nibbles, 4 * (j / 2), 15),
+                                           raise_b(field_b(high, 2 * j, 3), 4)));
       }
+    }
   }
 };
 
@@ -204,7 +185,7 @@ struct FormatIQ4_NL {
   static constexpr bool kHasMin = false, kWide = true;
   HWTV_INLINE void expand(const Block& b, uint8_t* q, float* scales, float*) {
     scales[0] = half_bits_to_float(b.scale);
-    look_up_nibbles(b.nibbles, kIq4Bytes, q);
+    store_b(q, look_up_b(unpack_nibbles(b.nibbles), kIq4Bytes));
   }
 };
 
@@ -218,7 +199,7 @@ struct FormatIQ4_XS {
       const int low = (b.scales_low[g / 2] >> (4 * (g % 2))) & 15;
       const int high = (b.scales_high >> (2 * g)) & 3;
       scales[g * kTileOutputs] = scale * static_cast<float>((low | (high << 4)) - 32);
-      look_up_nibbles(b.nibbles + 16 * g, kIq4Bytes, q + 32 * g);
+      store_b(q + 32 * g, look_up_b(unpack_nibbles(b.nibbles + 16 * g), kIq4Bytes));
     }
   }
 };
@@ -231,7 +212,7 @@ struct FormatMXFP4 {
     // 2^(exponent - 128); below 2^-126 a subnormal.
     const uint32_t e = b.exponent, bits = e < 2 ? 0x00200000u << e : (e - 1) << 23;
     __builtin_memcpy(scales, &bits, 4);
-    look_up_nibbles(b.nibbles, kMxfp4Bytes, q);
+    store_b(q, look_up_b(unpack_nibbles(b.nibbles), kMxfp4Bytes));
   }
 };
 

@@ -22,7 +22,7 @@ static void expand_tile(const uint8_t* const* rows, int64_t row_bytes, int64_t k
                         Tile& tile) {
   constexpr int64_t kStep = Format::kBlock < 64 ? 64 : Format::kBlock;
   constexpr int64_t kStepBlocks = kStep / Format::kBlock;
-  alignas(64) uint8_t bytes[kTileOutputs][kStep] = {};
+  alignas(64) uint8_t bytes[kTileOutputs][kStep];
   using Block = typename Format::Block;
   for (int64_t k = 0; k < n; k += kStep) {
     for (int64_t r = 0; r < kTileOutputs; ++r) {
@@ -31,7 +31,10 @@ static void expand_tile(const uint8_t* const* rows, int64_t row_bytes, int64_t k
       // The next tile's rows follow this one's in memory.
       __builtin_prefetch(reinterpret_cast<const uint8_t*>(blocks) + kTileOutputs * row_bytes);
       for (int64_t b = 0; b < kStepBlocks; ++b) {
-        if (k + b * Format::kBlock >= n) break;
+        if (k + b * Format::kBlock >= n) {  // half a step: its lines are never read
+          __builtin_memset(&bytes[r][b * Format::kBlock], 0, Format::kBlock);
+          continue;
+        }
         const int64_t group = (k + b * Format::kBlock) / Format::kGroup;
         Format::expand(blocks[b], &bytes[r][b * Format::kBlock], &tile.scales[group][r],
                        &tile.mins[group][r]);

@@ -181,12 +181,42 @@ HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) 
       transpose8(rows + 8 * half * stride + 32 * part, stride, lines + 512 * part + 32 * half);
 }
 
-HWTV_INLINE void look_up_nibbles(const uint8_t* nibbles, const uint8_t* table, uint8_t* out) {
-  const __m128i packed = load_128(nibbles), values = load_128(table), low = _mm_set1_epi8(15);
-  const __m128i first = _mm_shuffle_epi8(values, _mm_and_si128(packed, low));
-  const __m128i second = _mm_shuffle_epi8(values, _mm_and_si128(_mm_srli_epi16(packed, 4), low));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), first);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16), second);
+struct B {
+  __m256i v;
+};
+HWTV_INLINE B load_b(const void* p) {
+  return {_mm256_loadu_si256(static_cast<const __m256i*>(p))};
+}
+HWTV_INLINE void store_b(uint8_t* p, B a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
+}
+HWTV_INLINE B unpack_nibbles(const uint8_t* p) {
+  const __m128i packed = load_128(p);
+  return {_mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed),
+                           _mm256_set1_epi8(15))};
+}
+HWTV_INLINE B unpack_fifth_bits(const uint8_t* bits) {
+  int32_t word;
+  __builtin_memcpy(&word, bits, 4);
+  // Byte i of the vector gets byte i / 8 of the word, then keeps bit i % 8 alone.
+  const __m256i spread = _mm256_shuffle_epi8(
+      _mm256_set1_epi32(word), _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
+                                                  0x0303030303030303));
+  const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
+  const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
+  return {_mm256_and_si256(set, _mm256_set1_epi8(16))};
+}
+HWTV_INLINE B field_b(B a, int shift, uint8_t mask) {
+  return {_mm256_and_si256(_mm256_srli_epi16(a.v, shift),
+                           _mm256_set1_epi8(static_cast<char>(mask)))};
+}
+HWTV_INLINE B raise_b(B a, int shift) {  // Requires: no bit leaves its byte.
+  return {_mm256_slli_epi16(a.v, shift)};
+}
+HWTV_INLINE B or_b(B a, B b) { return {_mm256_or_si256(a.v, b.v)}; }
+HWTV_INLINE B flip_sign_b(B a) { return {_mm256_xor_si256(a.v, _mm256_set1_epi8(-128))}; }
+HWTV_INLINE B look_up_b(B a, const uint8_t* table) {
+  return {_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_128(table)), a.v)};
 }
 
 }  // namespace

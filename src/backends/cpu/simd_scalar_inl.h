@@ -194,12 +194,50 @@ HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) 
     for (int r = 0; r < 16; ++r) __builtin_memcpy(lines + 64 * j + 4 * r, rows + r * stride + 4 * j, 4);
 }
 
-// table[nibble] of 16 bytes: the low nibbles to out[0, 16), the high ones to out[16, 32).
-HWTV_INLINE void look_up_nibbles(const uint8_t* nibbles, const uint8_t* table, uint8_t* out) {
-  for (int i = 0; i < 16; ++i) {
-    out[i] = table[nibbles[i] & 15];
-    out[i + 16] = table[nibbles[i] >> 4];
-  }
+// 32 bytes: the quants of half or all of a quant_block.
+struct B {
+  uint8_t v[32];
+};
+HWTV_INLINE B load_b(const void* p) {
+  B r;
+  __builtin_memcpy(r.v, p, 32);
+  return r;
+}
+HWTV_INLINE void store_b(uint8_t* p, B a) { __builtin_memcpy(p, a.v, 32); }
+// The low nibbles of 16 bytes, then the high ones.
+HWTV_INLINE B unpack_nibbles(const uint8_t* p) {
+  B r;
+  for (int i = 0; i < 16; ++i) r.v[i] = p[i] & 15;
+  for (int i = 0; i < 16; ++i) r.v[16 + i] = p[i] >> 4;
+  return r;
+}
+// Byte i is 16 where bit i (little-endian) is set.
+HWTV_INLINE B unpack_fifth_bits(const uint8_t* bits) {
+  B r;
+  for (int i = 0; i < 32; ++i) r.v[i] = static_cast<uint8_t>(((bits[i / 8] >> (i % 8)) & 1) << 4);
+  return r;
+}
+// Of each byte: (a >> shift) & mask; a << shift; a | b; a ^ 0x80.
+HWTV_INLINE B field_b(B a, int shift, uint8_t mask) {
+  for (int i = 0; i < 32; ++i) a.v[i] = static_cast<uint8_t>((a.v[i] >> shift) & mask);
+  return a;
+}
+HWTV_INLINE B raise_b(B a, int shift) {
+  for (int i = 0; i < 32; ++i) a.v[i] = static_cast<uint8_t>(a.v[i] << shift);
+  return a;
+}
+HWTV_INLINE B or_b(B a, B b) {
+  for (int i = 0; i < 32; ++i) a.v[i] |= b.v[i];
+  return a;
+}
+HWTV_INLINE B flip_sign_b(B a) {
+  for (int i = 0; i < 32; ++i) a.v[i] ^= 0x80;
+  return a;
+}
+// table[a], 16 entries.
+HWTV_INLINE B look_up_b(B a, const uint8_t* table) {
+  for (int i = 0; i < 32; ++i) a.v[i] = table[a.v[i]];
+  return a;
 }
 
 }  // namespace

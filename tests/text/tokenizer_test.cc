@@ -1,0 +1,290 @@
+#include "text/tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "tests/text/tiny_vocabulary.h"
+#include "text/merge_table.h"
+#include "text/stream_detokenizer.h"
+
+namespace hwtv::text {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+std::unique_ptr<Tokenizer> open(const TinyVocabulary& vocabulary) {
+  auto tokenizer = vocabulary.open();
+  EXPECT_TRUE(tokenizer) << tokenizer.error().what;
+  return std::move(*tokenizer);
+}
+
+TEST(BytePair, MergesByRankThenFromTheLeft) {
+  const auto t = open(TinyVocabulary::byte_pair({"b c", "a b", "a bc", "a a", "aa a"}));
+  EXPECT_EQ(t->encode("abc", false), (Ids{258}));
+  EXPECT_EQ(t->encode("ab", false), (Ids{257}));
+  EXPECT_EQ(t->encode("aaa", false), (Ids{260}));
+  EXPECT_EQ(t->encode("aaaa", false), (Ids{259, 259}));
+}
+
+TEST(BytePair, BytesThatAreNotUtf8BecomeReplacements) {
+  const auto t = open(TinyVocabulary::byte_pair({}));
+  EXPECT_EQ(t->decode(t->encode("a\xFF\xC3z\xE4\xB8", false), false), "a\uFFFD\uFFFDz\uFFFD\uFFFD");
+  EXPECT_EQ(t->encode("\xC0\x80", false), (Ids{0}));  // an overlong NUL is a NUL
+  EXPECT_EQ(t->encode(std::string_view("a\0b", 3), false), (Ids{'a', 0, 'b'}));
+}
+
+TEST(BytePair, ABytePartOfNoTokenIsLeftOut) {
+  TinyVocabulary v = TinyVocabulary::byte_pair({"a b"});
+  v.tokens[1] = "unrelated";
+  EXPECT_EQ(open(v)->encode("ab\1ab", false), (Ids{256, 256}));
+}
+
+TEST(BytePair, LongAndShortWordsMergeAlike) {
+  // The short way scans, the long one keeps a queue: a long word is the short one with a tail.
+  // Ranks are in any order, so that a merge often makes a pair that goes before its equals.
+  std::mt19937 random(7);
+  const auto below = [&](int32_t n) {
+    return static_cast<int32_t>(random() % static_cast<uint32_t>(n));
+  };
+  MergeTable table(60);
+  for (int32_t result = 4; result < 64; ++result) {
+    const int32_t left = below(std::min(result, 8)), right = below(std::min(result, 8));
+    table.add(left, right, static_cast<uint32_t>(below(1000) * 64 + result), result);
+  }
+  constexpr int32_t kLoner = 1000;  // merges with nothing
+  for (int round = 0; round < 2000; ++round) {
+    MergeTable::Scratch word, with_tail;
+    for (size_t i = 0; i < 1 + random() % 20; ++i) {
+      word.tokens.push_back(static_cast<int32_t>(random() % 4));
+    }
+    with_tail.tokens = word.tokens;
+    with_tail.tokens.insert(with_tail.tokens.end(), 30, kLoner);
+    table.merge(word);
+    table.merge(with_tail);
+    word.tokens.insert(word.tokens.end(), 30, kLoner);
+    ASSERT_EQ(word.tokens, with_tail.tokens);
+  }
+}
+
+TEST(BytePair, IgnoreMergesTakesTheWholeWord) {
+  TinyVocabulary v = TinyVocabulary::byte_pair({"a b"});
+  const int32_t whole = v.add("abc");
+  EXPECT_EQ(open(v)->encode("abc", false), (Ids{256, 'c'}));
+  v.pre = "llama-bpe";
+  EXPECT_EQ(open(v)->encode("abc", false), (Ids{whole}));
+}
+
+TEST(BytePair, RepeatedWordsGiveTheSameIds) {
+  const auto t = open(TinyVocabulary::byte_pair({"t h", "th e", "\u0120 the"}));
+  std::string text;
+  Ids expected;
+  for (int i = 0; i < 500; ++i) {
+    text += " the x";
+    expected.insert(expected.end(), {258, 32, 'x'});
+  }
+  EXPECT_EQ(t->encode(text, false), expected);
+}
+
+TEST(SentencePiece, MergesByScoreAndFallsBackToBytes) {
+  const auto t = open(TinyVocabulary::sentence_piece({"▁", "a", "b", "ab", "▁ab", "c", "bc"}));
+  const auto id = [&](std::string_view text) { return t->token_id(text).value(); };
+  EXPECT_EQ(t->encode("ab", false), (Ids{id("▁ab")}));
+  EXPECT_EQ(t->encode("abc", false), (Ids{id("▁ab"), id("c")}));
+  EXPECT_EQ(t->encode("é", false), (Ids{id("▁"), id("<0xC3>"), id("<0xA9>")}));
+  EXPECT_EQ(t->encode("a  ab", false), (Ids{id("▁"), id("a"), id("▁"), id("▁ab")}));
+  EXPECT_EQ(t->encode("", false), (Ids{}));
+  for (const std::string text : {"ab", " ab", "é\xFF", "a  ab ", "▁"}) {
+    EXPECT_EQ(t->decode(t->encode(text, false), false), text == "▁" ? " " : text);
+  }
+}
+
+TEST(SentencePiece, SpacePrefixIsTheFilesChoice) {
+  TinyVocabulary v = TinyVocabulary::sentence_piece({"▁", "a", "▁a"});
+  v.flags = {{"add_space_prefix", false}};
+  const auto t = open(v);
+  EXPECT_EQ(t->encode("a", false), (Ids{*t->token_id("a")}));
+  EXPECT_EQ(t->decode(t->encode(" a", false), false), " a");
+}
+
+TEST(SpecialTokens, ControlTokensOnlyWhereAsked) {
+  TinyVocabulary v = TinyVocabulary::byte_pair({});
+  const int32_t user = v.add("<user>", 4), control = v.add("<end>", 3), longer = v.add("<end>>", 3);
+  const auto t = open(v);
+  EXPECT_EQ(t->encode("<user>x", false), (Ids{user, 'x'}));
+  EXPECT_EQ(t->encode("<end>", false), (Ids{'<', 'e', 'n', 'd', '>'}));
+  EXPECT_EQ(t->encode("a<end>b<end>>", true), (Ids{'a', control, 'b', longer}));
+  EXPECT_EQ(t->decode(Ids{'a', control, user}, false), "a<user>");
+  EXPECT_EQ(t->decode(Ids{'a', control, user}, true), "a<end><user>");
+}
+
+TEST(SpecialTokens, SomeSwallowTheSpaceBesideThem) {
+  TinyVocabulary phi = TinyVocabulary::sentence_piece({"▁", "a", "▁a"});
+  phi.name = "Phi-3 mini";
+  const int32_t user = phi.add("<|user|>", 3);
+  const auto p = open(phi);
+  EXPECT_EQ(p->encode("<|user|> \n\ta", true), (Ids{user, *p->token_id("▁a")}));
+  EXPECT_EQ(p->encode("<s>\n", true), (Ids{1, *p->token_id("▁"), 3 + '\n'}));
+
+  TinyVocabulary jina = TinyVocabulary::byte_pair({});
+  jina.pre = "jina-v2-de";
+  const int32_t mask = jina.add("<mask>", 3);
+  EXPECT_EQ(open(jina)->encode("a \n<mask> b", true), (Ids{'a', mask, ' ', 'b'}));
+}
+
+TEST(Vocabulary, RolesComeFromKeysOrTexts) {
+  TinyVocabulary v = TinyVocabulary::byte_pair({});
+  const int32_t bos = v.add("<bos>", 3), end = v.add("<|im_end|>", 1), eos = v.add("<eos!>", 3);
+  v.ids = {{"bos_token_id", static_cast<uint32_t>(bos)},
+           {"eos_token_id", static_cast<uint32_t>(eos)}};
+  v.flags = {{"add_bos_token", true}, {"add_eos_token", true}};
+  const auto t = open(v);
+  EXPECT_EQ(t->special_ids().bos, bos);
+  EXPECT_EQ(t->special_ids().eot, end);
+  EXPECT_TRUE(t->is_control(end));  // whatever the file says
+  EXPECT_EQ(t->end_of_generation_ids(), (Ids{end, eos}));
+  EXPECT_TRUE(t->is_end_of_generation(eos));
+  EXPECT_FALSE(t->is_end_of_generation(-1));
+  EXPECT_EQ(t->with_bos_eos({'a'}), (Ids{bos, 'a', eos}));
+}
+
+TEST(Vocabulary, DefaultsDependOnTheModel) {
+  const auto llama = open(TinyVocabulary::sentence_piece({}));
+  EXPECT_TRUE(llama->add_bos());
+  EXPECT_EQ(llama->special_ids().bos, 1);
+  EXPECT_EQ(llama->special_ids().eos, 2);
+  TinyVocabulary v = TinyVocabulary::byte_pair({});
+  EXPECT_FALSE(open(v)->add_bos());
+  v.pre = "llama-bpe";
+  EXPECT_TRUE(open(v)->add_bos());
+  v.pre.reset();
+  EXPECT_EQ(open(v)->pre_tokenizer(), "default");
+}
+
+TEST(Vocabulary, ThinkingFrameOfGptOssIsNoEnd) {
+  TinyVocabulary v = TinyVocabulary::byte_pair({});
+  const int32_t end = v.add("<|end|>", 3), back = v.add("<|return|>", 3),
+                call = v.add("<|call|>", 3);
+  const int32_t channel = v.add("<|channel|>", 3);
+  v.ids = {{"eos_token_id", static_cast<uint32_t>(back)}};
+  const auto t = open(v);
+  EXPECT_EQ(t->end_of_generation_ids(), (Ids{back, call}));
+  EXPECT_EQ(t->piece(end, false), "<|end|>");
+  EXPECT_EQ(t->piece(channel, false), "<|channel|>");
+}
+
+struct BadVocabulary {
+  const char* name;
+  std::function<void(TinyVocabulary&)> spoil;
+  ErrorCode code;
+  const char* what;
+};
+
+TEST(Vocabulary, ContradictionsAreRefusedWithTheirPlace) {
+  const BadVocabulary kBad[] = {
+      {"types too short", [](auto& v) { v.types->pop_back(); }, ErrorCode::corrupt_file,
+       "token_type has 256 entries for 257 tokens"},
+      {"types too long", [](auto& v) { v.types->push_back(1); }, ErrorCode::corrupt_file,
+       "token_type has 258 entries for 257 tokens"},
+      {"scores", [](auto& v) { v.scores.emplace(3); }, ErrorCode::corrupt_file,
+       "scores has 3 entries for 257 tokens"},
+      {"score is no number",
+       [](auto& v) { v.scores.emplace(257, std::numeric_limits<float>::quiet_NaN()); },
+       ErrorCode::corrupt_file, "score of token 0"},
+      {"unknown merge", [](auto& v) { v.merges->push_back("x yz"); }, ErrorCode::corrupt_file,
+       "merge 1 of tokenizer.ggml.merges names 'yz'"},
+      {"unknown result", [](auto& v) { v.merges->push_back("x y"); }, ErrorCode::corrupt_file,
+       "names 'xy'"},
+      {"merge of one", [](auto& v) { v.merges->push_back("xy"); }, ErrorCode::corrupt_file,
+       "merge 1 of"},
+      {"merge with nothing", [](auto& v) { v.merges->push_back("x "); }, ErrorCode::corrupt_file,
+       "merge 1 of"},
+      {"no merges", [](auto& v) { v.merges.reset(); }, ErrorCode::corrupt_file, "merges"},
+      {"no tokens", [](auto& v) { v.tokens.clear(); }, ErrorCode::corrupt_file, "empty"},
+      {"duplicate", [](auto& v) { v.tokens[7] = "a"; }, ErrorCode::corrupt_file,
+       "tokens 7 and 97 of tokenizer.ggml.tokens"},
+      {"eos",
+       [](auto& v) {
+         v.ids = {{"eos_token_id", 257}};
+       },
+       ErrorCode::corrupt_file, "eos_token_id is 257, but the vocabulary has 257 tokens"},
+      {"no bos to add",
+       [](auto& v) {
+         v.ids = {{"bos_token_id", UINT32_MAX}};
+         v.flags = {{"add_bos_token", true}};
+       },
+       ErrorCode::corrupt_file, "BOS"},
+      {"pre", [](auto& v) { v.pre = "dictionary"; }, ErrorCode::unsupported, "llama-bpe"},
+      {"model", [](auto& v) { v.model = "t5"; }, ErrorCode::unsupported, "'t5'"},
+      {"none", [](auto& v) { v.model = "none"; }, ErrorCode::unsupported, "no tokenizer"},
+  };
+  for (const BadVocabulary& bad : kBad) {
+    TinyVocabulary v = TinyVocabulary::byte_pair({"a b"});
+    ASSERT_TRUE(v.open());
+    bad.spoil(v);
+    const auto tokenizer = v.open();
+    ASSERT_FALSE(tokenizer) << bad.name;
+    EXPECT_EQ(tokenizer.error().code, bad.code) << bad.name;
+    EXPECT_NE(tokenizer.error().what.find(bad.what), std::string::npos)
+        << bad.name << ": " << tokenizer.error().what;
+    EXPECT_FALSE(tokenizer.error().advice.empty()) << bad.name;
+  }
+}
+
+TEST(StreamDetokenizer, NeverSplitsACharacter) {
+  const auto t = open(TinyVocabulary::byte_pair({}));
+  StreamDetokenizer stream(*t, {});
+  const std::string text = "aé漢🚀";
+  std::string all;
+  std::vector<std::string> parts;
+  for (const int32_t id : t->encode(text, false)) {
+    const std::string part = stream.push(id);
+    if (!part.empty()) parts.push_back(part);
+  }
+  EXPECT_EQ(parts, (std::vector<std::string>{"a", "é", "漢", "🚀"}));
+  EXPECT_EQ(stream.flush(), "");
+}
+
+TEST(StreamDetokenizer, BrokenCharactersBecomeReplacements) {
+  const auto t = open(TinyVocabulary::byte_pair({}));
+  StreamDetokenizer stream(*t, {});
+  EXPECT_EQ(stream.push(0xFF), "\uFFFD");
+  EXPECT_EQ(stream.push(0xE6), "");
+  EXPECT_EQ(stream.push('x'), "\uFFFDx");
+  EXPECT_EQ(stream.push(0xF0), "");
+  EXPECT_EQ(stream.push(0x9F), "");
+  EXPECT_EQ(stream.flush(), "\uFFFD");
+  EXPECT_EQ(stream.flush(), "");
+}
+
+TEST(StreamDetokenizer, LeadingSpaceBelongsToContinuationsOnly) {
+  const auto t = open(TinyVocabulary::sentence_piece({"▁", "a", "▁a"}));
+  const int32_t id = *t->token_id("▁a");
+  StreamDetokenizer whole(*t, {.starts_text = true}), continuation(*t, {});
+  EXPECT_EQ(whole.push(1), "");  // <s>
+  EXPECT_EQ(whole.push(id), "a");
+  EXPECT_EQ(whole.push(id), " a");
+  EXPECT_EQ(continuation.push(id), " a");
+  EXPECT_EQ(continuation.push(2), "");
+  StreamDetokenizer special(*t, {.render_special = true});
+  EXPECT_EQ(special.push(2), "</s>");
+}
+
+TEST(Tokenizer, SeveralThreadsMayEncodeAtOnce) {
+  const auto t = open(TinyVocabulary::byte_pair({"a b", "ab c"}));
+  const Ids expected = t->encode("abc ab\xFF", true);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) ASSERT_EQ(t->encode("abc ab\xFF", true), expected);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace hwtv::text
