@@ -51,8 +51,9 @@ Value sequence_item(const Value& value, int64_t index, Runtime& runtime) {
   if (index < 0 || index >= n) return {};
   const size_t at = static_cast<size_t>(index);
   if (!text) return value.items()[at];
-  if (value.str().ascii())
+  if (value.str().ascii()) {
     return runtime.string(std::string(1, value.text()[at]), value.str().markup);
+  }
   runtime.budget.spend_on_bytes(value.text().size());
   const size_t byte = byte_of_character(value.text(), at);
   return runtime.string(
@@ -83,8 +84,9 @@ Value python_attribute(const Value& value, std::string_view name, Runtime& runti
   if (value.is(Kind::undefined)) raise(value.undefined_message());
   if (value.is(Kind::object)) {
     Value found = value.object().attribute(runtime, name);
-    if (!found.is(Kind::missing))
+    if (!found.is(Kind::missing)) {
       return found.is(Kind::undefined) || name[0] != '_' ? found : forbidden(value, name);
+    }
   } else if (value.is(Kind::string)) {
     if (const Method method = find_string_method(name)) {
       return bound_method(name, method, value, runtime);

@@ -37,8 +37,9 @@ void ExpressionParser::expect_name(std::string_view name) {
 }
 
 void ExpressionParser::expect_symbol(std::string_view symbol) {
-  if (!skip_symbol(symbol))
+  if (!skip_symbol(symbol)) {
     fail_here(fmt::format("expected '{}', got '{}'", symbol, current().text));
+  }
 }
 
 void ExpressionParser::fail_at(Position at, std::string message) {

@@ -354,8 +354,9 @@ Value to_float(Runtime&, const Value& input, const Arguments& arguments) {
   if (input.is(Kind::real)) out = input;
   if (input.is_integral()) out = Value::real(static_cast<double>(input.as_integer()));
   if (input.is(Kind::string)) out = parse_real(input.text());
-  if (input.is(Kind::big))
+  if (input.is(Kind::big)) {
     out = Value::real(std::strtod(std::string(input.text()).c_str(), nullptr));
+  }
   if (!out.is(Kind::missing)) return out;
   return bound[0].is(Kind::missing) ? Value::real(0) : bound[0];
 }

@@ -251,8 +251,9 @@ class PercentFormatter {
     if (peek() == '(') value = mapped();
     for (;; ++at_) {
       const char c = peek();
-      if (c == '-')
+      if (c == '-') {
         spec.align = '<';
+      }
       else if (c == '+')
         spec.sign = '+';
       else if (c == ' ')

@@ -79,8 +79,9 @@ Value LoopContext::cycle(const Arguments& arguments) const {
 bool LoopContext::changed(Runtime& runtime, const Arguments& arguments) {
   if (!arguments.named.empty()) raise("changed() takes no keyword arguments");
   const Value value = runtime.tuple(arguments.positional);
-  if (!last_changed_.is(Kind::missing) && equal(last_changed_, value, &runtime.budget))
+  if (!last_changed_.is(Kind::missing) && equal(last_changed_, value, &runtime.budget)) {
     return false;
+  }
   last_changed_ = value;
   return true;
 }

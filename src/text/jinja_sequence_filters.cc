@@ -353,8 +353,9 @@ Value slices(Runtime& runtime, const Value& input, const Arguments& arguments) {
 }
 
 Value map(Runtime& runtime, const Value& input, const Arguments& arguments) {
-  if (!truthy(input, runtime))
+  if (!truthy(input, runtime)) {
     return generator(runtime, input, [](Runtime&, Value&) { return false; });
+  }
   Generator::Next transform;
   const auto is_attribute = [](const auto& named) { return named.first == "attribute"; };
   const auto& named = arguments.named;
@@ -386,8 +387,9 @@ Value map(Runtime& runtime, const Value& input, const Arguments& arguments) {
 
 template <bool keep, bool by_attribute>
 Value select(Runtime& runtime, const Value& input, const Arguments& arguments) {
-  if (!truthy(input, runtime))
+  if (!truthy(input, runtime)) {
     return generator(runtime, input, [](Runtime&, Value&) { return false; });
+  }
   return generator(
       runtime, input,
       [input, arguments, iterator = std::shared_ptr<Iterator>(), path = AttributePath(),
