@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import subprocess
 
 import numpy
 
@@ -30,7 +31,7 @@ def perplexity(model, text, windows, exact):
         command = [tool, "-m", model, "-f", text, "-c", "512", "-t", N_THREADS, *options]
         if windows:
             command += ["--chunks", str(windows)]
-        found = re.search(rb"Final estimate: PPL = ([0-9.]+)", output_of(command))
+        found = re.search(rb"Final estimate: PPL = ([0-9.]+)", output_of(command, stderr=subprocess.STDOUT))
         if not found:
             raise Failed("llama-perplexity gives no final estimate")
         path.write_text(found[1].decode())

@@ -38,8 +38,8 @@ def need(path, advice):
 
 def output_of(command, **options):
     """The program's stdout; Failed with its last words when it does not exit with 0."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False, **options)
+    done = subprocess.run([str(word) for word in command], check=False,
+                          **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
     if done.returncode != 0:
         words = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-400:]
         raise Failed(f"{pathlib.Path(command[0]).name} {' '.join(map(str, command[1:4]))} ... "
