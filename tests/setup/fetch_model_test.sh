@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What scripts/fetch_model.sh does when things go wrong.  Needs no network: pip is told to look into a
-# folder of this test only.
+# What scripts/fetch_model.sh does when things go wrong.  Needs no network: pip is told to look only
+# into a folder of this test.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(mktemp -d)
