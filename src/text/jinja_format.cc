@@ -249,21 +249,15 @@ class PercentFormatter {
     Spec spec;
     Value value;
     if (peek() == '(') value = mapped();
-    for (;; ++at_) {
-      const char c = peek();
-      if (c == '-') {
-        spec.align = '<';
+    for (bool flag = true; flag; at_ += flag ? 1 : 0) {
+      switch (peek()) {
+        case '-': spec.align = '<'; break;
+        case '+': spec.sign = '+'; break;
+        case ' ': spec.sign = spec.sign == '+' ? '+' : ' '; break;
+        case '#': spec.alternate = true; break;
+        case '0': spec.zero = true; break;
+        default: flag = false;
       }
-      else if (c == '+')
-        spec.sign = '+';
-      else if (c == ' ')
-        spec.sign = spec.sign == '+' ? '+' : ' ';
-      else if (c == '#')
-        spec.alternate = true;
-      else if (c == '0')
-        spec.zero = true;
-      else
-        break;
     }
     spec.width = number();
     if (spec.width < 0) {
