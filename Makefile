@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 PROMPT ?= Explain in three sentences why memory bandwidth limits how fast a language model answers.
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
+# The compiler's cache serves every clone on this machine.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 HWTV  := build/release/hwtv
 MODEL := SmolLM2-135M-Instruct.Q4_1.gguf

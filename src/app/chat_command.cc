@@ -59,9 +59,11 @@ class Chat {
     while (next_line(line)) {
       if (line.empty()) continue;
       if (line == "/exit" || line == "/quit") break;
-      const Result<void> done = line[0] == '/' ? obey(line) : say(line);
-      if (!done && done.error().code == ErrorCode::io && !terminal_) return fail(done.error());
-      if (!done) print_error(done.error());
+      const bool is_command = line[0] == '/';
+      const Result<void> done = is_command ? obey(line) : say(line);
+      if (done) continue;
+      if (!is_command && done.error().code == ErrorCode::io) return fail(done.error());  // no reader
+      print_error(done.error());
     }
     if (terminal_) fmt::print(stderr, "\n");
     return kExitOk;

@@ -16,9 +16,9 @@ class Buffer {
  public:
   Buffer() = default;  // holds nothing
 
-  // 64-byte aligned and zeroed: every page is touched here, so that no step waits for one and what is
-  // reserved is what the operating system sees.
-  // Errors: out_of_memory, from the ledger or from the operating system.  Requires: n_bytes >= 0.
+  // 64-byte aligned and zeroed: every page is touched here, so that no step waits for one and what
+  // is reserved is what the operating system sees.  Errors: out_of_memory, from the ledger or from
+  // the operating system.  Requires: n_bytes >= 0.
   static Result<Buffer> allocate(Ledger& ledger, Use use, std::string name, int64_t n_bytes);
 
   std::byte* data() { return bytes_.get(); }

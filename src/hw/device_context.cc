@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/folders.h"
-#include "hw/measure.h"
 #include "hw/rates_file.h"
 
 namespace hwtv::hw {
@@ -54,10 +53,10 @@ Result<const Rates*> DeviceContext::rates() {
   return &*rates_;
 }
 
-Result<ReadBandwidth> DeviceContext::measure_read(int64_t n_bytes) {
+Result<ReadBandwidth> DeviceContext::measure_read(int64_t n_bytes, Pages pages) {
   CHECK(n_bytes > 0);
   HWTV_TRY(const Reservation held, ledger_.reserve(Use::staging, "bandwidth probe", n_bytes));
-  HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team_, n_bytes));
+  HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team_, n_bytes, pages));
   read.level = memory_level(machine_.cpu(), static_cast<double>(n_bytes));
   return read;
 }

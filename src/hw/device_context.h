@@ -11,6 +11,7 @@
 #include "base/thread_team.h"
 #include "hw/ledger.h"
 #include "hw/machine.h"
+#include "hw/measure.h"
 #include "hw/rates.h"
 
 namespace hwtv::hw {
@@ -41,9 +42,10 @@ class DeviceContext {
   // Why measured rates were not kept, one line; empty when they were.  After rates().
   const std::string& rates_warning() const { return rates_warning_; }
 
-  // Measured now, by these threads, on a buffer of exactly n_bytes.  Errors: out_of_memory.
-  // Requires: nobody is running the team; n_bytes > 0.
-  Result<ReadBandwidth> measure_read(int64_t n_bytes);
+  // Measured now, by these threads, on a buffer of exactly n_bytes made of such pages as its
+  // reader's bytes lie in.  Errors: out_of_memory. Requires: nobody is running the team; n_bytes >
+  // 0.
+  Result<ReadBandwidth> measure_read(int64_t n_bytes, Pages pages = Pages::ordinary);
 
  private:
   const Machine machine_;

@@ -38,10 +38,10 @@ void keep(const T& value) {
   asm volatile("" ::"m"(value) : "memory");
 }
 
-// Anonymous memory that begins at a huge page.
-class HugePages {
+// Anonymous memory that begins at a multiple of the huge page's size.
+class PageBuffer {
  public:
-  static Result<HugePages> make(int64_t n_bytes) {
+  static Result<PageBuffer> make(int64_t n_bytes, Pages pages) {
     const int64_t mapped = (n_bytes + 2 * kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
     void* at = ::mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,13 +50,13 @@ class HugePages {
                   fmt::format("a bandwidth probe needs {} of address space",
                               format_bytes(static_cast<double>(mapped))),
                   "probe a smaller buffer, or raise the limit (ulimit -v)");
-    ::madvise(at, static_cast<size_t>(mapped), MADV_HUGEPAGE);  // small pages work too, slower
-    return HugePages(static_cast<char*>(at), mapped);
+    if (pages == Pages::huge) ::madvise(at, static_cast<size_t>(mapped), MADV_HUGEPAGE);
+    return PageBuffer(static_cast<char*>(at), mapped);
   }
-  HugePages(HugePages&& other) noexcept
+  PageBuffer(PageBuffer&& other) noexcept
       : at_(std::exchange(other.at_, nullptr)), mapped_(other.mapped_) {}
-  HugePages& operator=(HugePages&&) = delete;
-  ~HugePages() {
+  PageBuffer& operator=(PageBuffer&&) = delete;
+  ~PageBuffer() {
     if (at_) ::munmap(at_, static_cast<size_t>(mapped_));
   }
 
@@ -67,7 +67,7 @@ class HugePages {
   }
 
  private:
-  HugePages(char* at, int64_t mapped) : at_(at), mapped_(mapped) {}
+  PageBuffer(char* at, int64_t mapped) : at_(at), mapped_(mapped) {}
   char* at_;
   int64_t mapped_;
 };
@@ -160,9 +160,10 @@ std::vector<std::string> runnable_isas() {
   return isas;
 }
 
-Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, double at_least_s) {
+Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, Pages pages,
+                                             double at_least_s) {
   CHECK(n_bytes > 0);
-  HWTV_TRY(const HugePages buffer, HugePages::make(n_bytes));
+  HWTV_TRY(const PageBuffer buffer, PageBuffer::make(n_bytes, pages));
   char* const data = buffer.data();
   team.run([&](int member) {
     const Slice slice(n_bytes, member, team.n_threads());
@@ -185,7 +186,7 @@ Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, 
   read.buffer_bytes = n_bytes;
   read.bytes_per_s = run_bytes / times_s.front();
   read.median_bytes_per_s = run_bytes / times_s[times_s.size() / 2];
-  read.n_passes = static_cast<int>(times_s.size()) * static_cast<int>(n_passes);
+  read.n_passes = static_cast<int64_t>(times_s.size()) * n_passes;
   return read;
 }
 
@@ -199,7 +200,7 @@ Result<Rates> measure_rates(ThreadTeam& team, const Device& device) {
   for (const PeakKernels* kernels : runnable_kernels())
     rates.isas.push_back(peak_of(team, *kernels));
   for (const int64_t n_bytes : buffer_sizes(device)) {
-    HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team, n_bytes, 0.05));
+    HWTV_TRY(ReadBandwidth read, measure_read_bandwidth(team, n_bytes, Pages::ordinary, 0.05));
     read.level = memory_level(device, static_cast<double>(n_bytes));
     rates.read.push_back(std::move(read));
   }

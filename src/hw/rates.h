@@ -16,7 +16,7 @@ struct ReadBandwidth {
   int64_t buffer_bytes = 0;
   double bytes_per_s = 0;         // the best pass: the limit that a reader is held against
   double median_bytes_per_s = 0;  // of all passes; far below the best on a disturbed machine
-  int n_passes = 0;
+  int64_t n_passes = 0;
   std::string level;  // where the bytes come from, by size: "L2", "L3", "L3+DRAM", "DRAM", "memory"
 };
 

@@ -37,12 +37,12 @@ std::optional<ReadBandwidth> read_from(const Json& json) {
   const auto buffer_bytes = positive(json, "buffer_bytes", kMostBytes);
   const auto bytes_per_s = positive(json, "bytes_per_s", kMostPerS);
   const auto median = positive(json, "median_bytes_per_s", kMostPerS);
-  const auto n_passes = positive(json, "n_passes", 1e9);
+  const auto n_passes = positive(json, "n_passes", kMostBytes);
   const auto level = string_of(json, "level");
   if (!buffer_bytes || !bytes_per_s || !median || !n_passes || !level) return std::nullopt;
   if (*buffer_bytes < 1 || *n_passes < 1) return std::nullopt;
   return ReadBandwidth{static_cast<int64_t>(*buffer_bytes), *bytes_per_s, *median,
-                       static_cast<int>(*n_passes), *level};
+                       static_cast<int64_t>(*n_passes), *level};
 }
 
 std::optional<IsaPeak> isa_from(const Json& json) {

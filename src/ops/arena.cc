@@ -33,7 +33,9 @@ std::vector<Lifetime> lifetimes(const Program& program) {
   return lives;
 }
 
-bool overlap(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 // The lowest gap of n_bytes among the placed values that live at the same time.
 int64_t first_fit(std::vector<Placed>& placed, const Lifetime& life, int64_t n_bytes) {
@@ -62,9 +64,10 @@ ArenaPlan plan_arena(const Program& program, const Limits& limits) {
     plan.offsets[static_cast<size_t>(out)] = at;
     plan.n_bytes = std::max(plan.n_bytes, at + n_bytes);
     const Placed entry{at, at + n_bytes, life};
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), entry,
-                                   [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
-                  entry);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), entry,
+                         [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
+        entry);
   }
   return plan;
 }

@@ -13,8 +13,8 @@ struct ArenaPlan {
   int64_t n_bytes = 0;
 };
 
-// Each value takes rows_max * width * 4 bytes, rounded up to 64.  Values in Program::outputs live to
-// the end of the step.
+// Each value takes rows_max * width * 4 bytes, rounded up to 64.  Values in Program::outputs live
+// to the end of the step.
 ArenaPlan plan_arena(const Program& program, const Limits& limits);
 
 }  // namespace hwtv::ops

@@ -1,5 +1,5 @@
-// How a Program is run on one kind of device.  A backend owns the layout of its weights, activations
-// and cache; everything is decided and allocated in prepare(), nothing in a step.
+// How a Program is run on one kind of device.  A backend owns the layout of its weights,
+// activations and cache; everything is decided and allocated in prepare(), nothing in a step.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +61,8 @@ struct SliceInput {
   int64_t first_row = 0;       // of StepInput::tokens
   int64_t n_tokens = 0;        // >= 1; decode is 1
   int64_t first_position = 0;  // tokens already in the cache
-  // For each KvGroup: the sequence's kv_block ids; block b holds positions [b, b + 1) * block_tokens.
+  // For each KvGroup: the sequence's kv_block ids; block b holds positions [b, b + 1) *
+  // block_tokens.
   std::vector<std::span<const int32_t>> block_tables;
 };
 

@@ -182,23 +182,41 @@ void dequantize_row(DType dtype, const void* row, float* out, int64_t n) {
   const int64_t block = dtype_info(dtype).block_elements;
   CHECK(n % block == 0);
   switch (dtype) {
-    case DType::F32: std::memcpy(out, row, static_cast<size_t>(n) * sizeof(float)); return;
-    case DType::F16: return decode_half_row(row, out, n, half_to_float);
-    case DType::BF16: return decode_half_row(row, out, n, bfloat16_to_float);
-    case DType::Q4_0: return decode_row<BlockQ4_0>(row, out, n, block);
-    case DType::Q4_1: return decode_row<BlockQ4_1>(row, out, n, block);
-    case DType::Q5_0: return decode_row<BlockQ5_0>(row, out, n, block);
-    case DType::Q5_1: return decode_row<BlockQ5_1>(row, out, n, block);
-    case DType::Q8_0: return decode_row<BlockQ8_0>(row, out, n, block);
-    case DType::Q2_K: return decode_row<BlockQ2_K>(row, out, n, block);
-    case DType::Q3_K: return decode_row<BlockQ3_K>(row, out, n, block);
-    case DType::Q4_K: return decode_row<BlockQ4_K>(row, out, n, block);
-    case DType::Q5_K: return decode_row<BlockQ5_K>(row, out, n, block);
-    case DType::Q6_K: return decode_row<BlockQ6_K>(row, out, n, block);
-    case DType::IQ4_NL: return decode_row<BlockIQ4_NL>(row, out, n, block);
-    case DType::IQ4_XS: return decode_row<BlockIQ4_XS>(row, out, n, block);
-    case DType::MXFP4: return decode_row<BlockMXFP4>(row, out, n, block);
-    case DType::I32: break;
+    case DType::F32:
+      std::memcpy(out, row, static_cast<size_t>(n) * sizeof(float));
+      return;
+    case DType::F16:
+      return decode_half_row(row, out, n, half_to_float);
+    case DType::BF16:
+      return decode_half_row(row, out, n, bfloat16_to_float);
+    case DType::Q4_0:
+      return decode_row<BlockQ4_0>(row, out, n, block);
+    case DType::Q4_1:
+      return decode_row<BlockQ4_1>(row, out, n, block);
+    case DType::Q5_0:
+      return decode_row<BlockQ5_0>(row, out, n, block);
+    case DType::Q5_1:
+      return decode_row<BlockQ5_1>(row, out, n, block);
+    case DType::Q8_0:
+      return decode_row<BlockQ8_0>(row, out, n, block);
+    case DType::Q2_K:
+      return decode_row<BlockQ2_K>(row, out, n, block);
+    case DType::Q3_K:
+      return decode_row<BlockQ3_K>(row, out, n, block);
+    case DType::Q4_K:
+      return decode_row<BlockQ4_K>(row, out, n, block);
+    case DType::Q5_K:
+      return decode_row<BlockQ5_K>(row, out, n, block);
+    case DType::Q6_K:
+      return decode_row<BlockQ6_K>(row, out, n, block);
+    case DType::IQ4_NL:
+      return decode_row<BlockIQ4_NL>(row, out, n, block);
+    case DType::IQ4_XS:
+      return decode_row<BlockIQ4_XS>(row, out, n, block);
+    case DType::MXFP4:
+      return decode_row<BlockMXFP4>(row, out, n, block);
+    case DType::I32:
+      break;
   }
   CHECK(false);
 }

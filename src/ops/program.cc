@@ -18,48 +18,56 @@ Match(Cases...) -> Match<Cases...>;
 
 std::string_view weight_role_name(WeightRole role) {
   switch (role) {
-    case WeightRole::embedding: return "embedding";
-    case WeightRole::output: return "output";
-    case WeightRole::tied_embedding: return "tied embedding";
-    case WeightRole::matrix: return "matrix";
-    case WeightRole::norm: return "norm";
-    case WeightRole::bias: return "bias";
-    case WeightRole::rope_factors: return "rope factors";
+    case WeightRole::embedding:
+      return "embedding";
+    case WeightRole::output:
+      return "output";
+    case WeightRole::tied_embedding:
+      return "tied embedding";
+    case WeightRole::matrix:
+      return "matrix";
+    case WeightRole::norm:
+      return "norm";
+    case WeightRole::bias:
+      return "bias";
+    case WeightRole::rope_factors:
+      return "rope factors";
   }
   return "unknown";
 }
 
 std::string_view op_name(const Op& op) {
-  return std::visit(Match{[](const Embed&) { return "Embed"; },
-                          [](const RmsNorm&) { return "RmsNorm"; },
-                          [](const MatMul&) { return "MatMul"; },
-                          [](const Rope&) { return "Rope"; },
-                          [](const KvWrite&) { return "KvWrite"; },
-                          [](const Attention&) { return "Attention"; },
-                          [](const Glu&) { return "Glu"; },
-                          [](const Add&) { return "Add"; },
-                          [](const SelectOutputs&) { return "SelectOutputs"; }},
-                    op);
+  return std::visit(
+      Match{[](const Embed&) { return "Embed"; }, [](const RmsNorm&) { return "RmsNorm"; },
+            [](const MatMul&) { return "MatMul"; }, [](const Rope&) { return "Rope"; },
+            [](const KvWrite&) { return "KvWrite"; }, [](const Attention&) { return "Attention"; },
+            [](const Glu&) { return "Glu"; }, [](const Add&) { return "Add"; },
+            [](const SelectOutputs&) { return "SelectOutputs"; }},
+      op);
 }
 
 std::vector<ValueId> op_inputs(const Op& op) {
   using Ids = std::vector<ValueId>;
-  return std::visit(Match{[](const Embed&) { return Ids{}; },
-                          [](const RmsNorm& o) { return Ids{o.x}; },
-                          [](const MatMul& o) { return Ids{o.x}; },
-                          [](const Rope& o) { return Ids{o.x}; },
-                          [](const KvWrite& o) { return Ids{o.k, o.v}; },
-                          [](const Attention& o) { return Ids{o.q}; },
-                          [](const Glu& o) { return Ids{o.gate, o.up}; },
-                          [](const Add& o) { return Ids{o.a, o.b}; },
-                          [](const SelectOutputs& o) { return Ids{o.x}; }},
-                    op);
+  return std::visit(
+      Match{[](const Embed&) { return Ids{}; }, [](const RmsNorm& o) { return Ids{o.x}; },
+            [](const MatMul& o) { return Ids{o.x}; }, [](const Rope& o) { return Ids{o.x}; },
+            [](const KvWrite& o) {
+              return Ids{o.k, o.v};
+            },
+            [](const Attention& o) { return Ids{o.q}; },
+            [](const Glu& o) {
+              return Ids{o.gate, o.up};
+            },
+            [](const Add& o) {
+              return Ids{o.a, o.b};
+            },
+            [](const SelectOutputs& o) { return Ids{o.x}; }},
+      op);
 }
 
 ValueId op_output(const Op& op) {
-  return std::visit(Match{[](const KvWrite&) { return ValueId{-1}; },
-                          [](const auto& o) { return o.out; }},
-                    op);
+  return std::visit(
+      Match{[](const KvWrite&) { return ValueId{-1}; }, [](const auto& o) { return o.out; }}, op);
 }
 
 WeightId Program::add_weight(WeightDecl weight) {
@@ -81,9 +89,7 @@ class ShapeCheck {
  public:
   explicit ShapeCheck(const Program& program) : program_(program) {}
 
-  void operator()(const Embed& o) const {
-    same(o.out, Rows::n_tokens, weight(o.weight).width);
-  }
+  void operator()(const Embed& o) const { same(o.out, Rows::n_tokens, weight(o.weight).width); }
   void operator()(const RmsNorm& o) const {
     CHECK(weight(o.weight).n_rows == 1);
     CHECK(value(o.x).width % weight(o.weight).width == 0);

@@ -1,5 +1,6 @@
-// A Program is WHAT a model computes in one step: a flat list of ops over values whose row counts are
-// symbolic.  A model records it once; `plan` prices it, a backend prepares it and runs it many times.
+// A Program is WHAT a model computes in one step: a flat list of ops over values whose row counts
+// are symbolic.  A model records it once; `plan` prices it, a backend prepares it and runs it many
+// times.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -59,7 +60,8 @@ struct RmsNorm {
   ValueId out;
 };
 
-// out = x . weight^T + bias.   x (rows, n_in), weight (n_out, n_in), bias (n_out), out (rows, n_out)
+// out = x . weight^T + bias.   x (rows, n_in), weight (n_out, n_in), bias (n_out), out (rows,
+// n_out)
 struct MatMul {
   ValueId x;
   WeightId weight;
@@ -86,8 +88,8 @@ struct KvWrite {
   int32_t layer;  // index within the group
 };
 
-// Causal attention of this step's tokens over their own sequence's cache, this step's keys included.
-// q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
+// Causal attention of this step's tokens over their own sequence's cache, this step's keys
+// included. q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
 struct Attention {
   ValueId q;
   int32_t kv_group;

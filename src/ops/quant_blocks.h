@@ -1,12 +1,12 @@
-// The quant_blocks of GGUF's types, byte for byte as they lie in a file.  Included by kernels that are
-// built for one instruction set, so: plain data only.  Layouts: the GGUF specification.
+// The quant_blocks of GGUF's types, byte for byte as they lie in a file.  Included by kernels that
+// are built for one instruction set, so: plain data only.  Layouts: the GGUF specification.
 #pragma once
 #include <cstdint>
 
 namespace hwtv::ops {
 
-// Scales named `scale` and `min` are IEEE half bits unless said otherwise.  "Split nibbles": element i
-// is the low nibble of byte i, element i + n/2 the high one, over groups of n elements.
+// Scales named `scale` and `min` are IEEE half bits unless said otherwise.  "Split nibbles":
+// element i is the low nibble of byte i, element i + n/2 the high one, over groups of n elements.
 
 // x = scale * (q - 8)
 struct BlockQ4_0 {

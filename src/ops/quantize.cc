@@ -74,11 +74,17 @@ bool can_quantize_row(DType dtype) {
 void quantize_row(DType dtype, const float* x, void* row, int64_t n) {
   CHECK(can_quantize_row(dtype) && n % dtype_info(dtype).block_elements == 0);
   switch (dtype) {
-    case DType::F32: std::memcpy(row, x, static_cast<size_t>(n) * sizeof(float)); return;
-    case DType::F16: return encode_half_row(x, row, n, float_to_half);
-    case DType::BF16: return encode_half_row(x, row, n, float_to_bfloat16);
-    case DType::Q8_0: return encode_row<BlockQ8_0>(x, row, n);
-    default: return encode_row<BlockQ4_0>(x, row, n);
+    case DType::F32:
+      std::memcpy(row, x, static_cast<size_t>(n) * sizeof(float));
+      return;
+    case DType::F16:
+      return encode_half_row(x, row, n, float_to_half);
+    case DType::BF16:
+      return encode_half_row(x, row, n, float_to_bfloat16);
+    case DType::Q8_0:
+      return encode_row<BlockQ8_0>(x, row, n);
+    default:
+      return encode_row<BlockQ4_0>(x, row, n);
   }
 }
 

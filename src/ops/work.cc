@@ -40,10 +40,10 @@ class Pricing {
   hw::Work operator()(const Attention& o) const {
     const KvGroup& group = program_.kv_groups[static_cast<size_t>(o.kv_group)];
     const double pair_flops = 2.0 * n(o.n_heads) * n(group.head_dim + group.value_dim);
-    return {.read_bytes =
-                value_bytes(o.q) + n(sizes_.n_kv_read_tokens) * layer_token_bytes(o.kv_group),
-            .written_bytes = value_bytes(o.out),
-            .flops = n(sizes_.n_attended) * pair_flops};
+    return {
+        .read_bytes = value_bytes(o.q) + n(sizes_.n_kv_read_tokens) * layer_token_bytes(o.kv_group),
+        .written_bytes = value_bytes(o.out),
+        .flops = n(sizes_.n_attended) * pair_flops};
   }
   hw::Work operator()(const Glu& o) const {
     return {.read_bytes = value_bytes(o.gate) + value_bytes(o.up),

@@ -1,5 +1,5 @@
-// What an op costs, from shapes and dtypes alone.  One number, three witnesses: `plan` predicts with
-// it, `observe` measures against it, the account shows the ratio.
+// What an op costs, from shapes and dtypes alone.  One number, three witnesses: `plan` predicts
+// with it, `observe` measures against it, the account shows the ratio.
 #pragma once
 #include <cstdint>
 

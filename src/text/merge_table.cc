@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
-#include "base/check.h"
+#include "text/merge_queue.h"
 
 namespace hwtv::text {
 
@@ -55,46 +54,33 @@ void MergeTable::merge_short(Scratch& scratch) const {
 
 void MergeTable::merge_long(Scratch& scratch) const {
   constexpr uint32_t kNone = UINT32_MAX;
-  auto& [tokens, merges, next, previous, queue] = scratch;
+  auto& tokens = scratch.tokens;
   const uint32_t n = static_cast<uint32_t>(tokens.size());
-  next.resize(n);
-  previous.resize(n);
-  queue.clear();
+  std::vector<uint32_t> next(n), previous(n);
+  MergeQueue queue;
+  const auto push = [&](uint32_t left) {
+    const uint32_t rank = find(tokens[left], tokens[next[left]]).rank;
+    if (rank != kNoMerge) queue.push(rank, left);
+  };
   for (uint32_t i = 0; i < n; ++i) {
     next[i] = i + 1 < n ? i + 1 : kNone;
     previous[i] = i - 1;  // kNone for the first
+    if (i + 1 < n) push(i);
   }
-  // An entry is rank << 32 | left neighbour.  Ranks are unique to a pair of tokens, so an entry is
-  // stale exactly when its pair has another rank by now.
-  const auto push = [&](uint32_t left) {
-    const uint32_t rank = find(tokens[left], tokens[next[left]]).rank;
-    if (rank != kNoMerge) queue.push_back(static_cast<uint64_t>(rank) << 32 | left);
-  };
-  for (uint32_t i = 0; i + 1 < n; ++i) push(i);
-  std::make_heap(queue.begin(), queue.end(), std::greater<>());
-  const auto push_heap = [&](uint32_t left) {
-    const size_t size = queue.size();
-    push(left);
-    if (queue.size() > size) std::push_heap(queue.begin(), queue.end(), std::greater<>());
-  };
-  while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
-    const uint64_t entry = queue.back();
-    queue.pop_back();
-    const uint32_t left = static_cast<uint32_t>(entry);
-    const uint32_t right = tokens[left] < 0 ? kNone : next[left];
-    if (right == kNone) continue;
+  queue.drain([&](uint32_t rank, uint32_t left) {
+    if (tokens[left] < 0 || next[left] == kNone) return;
+    const uint32_t right = next[left];
     const Merge merge = find(tokens[left], tokens[right]);
-    if (merge.rank != entry >> 32) continue;
+    if (merge.rank != rank) return;  // a rank belongs to one pair: this one has changed since
     tokens[left] = merge.result;
     tokens[right] = -1;  // gone
     next[left] = next[right];
+    if (previous[left] != kNone) push(previous[left]);
     if (next[left] != kNone) {
       previous[next[left]] = left;
-      push_heap(left);
+      push(left);
     }
-    if (previous[left] != kNone) push_heap(previous[left]);
-  }
+  });
   std::erase(tokens, -1);
 }
 

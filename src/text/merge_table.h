@@ -33,12 +33,10 @@ class MergeTable {
   struct Scratch {
     std::vector<int32_t> tokens;  // in: a word's smallest tokens; out: what they merged to
     std::vector<Merge> merges;    // merges[i]: of tokens[i] and the one after it
-    std::vector<uint32_t> next, previous;
-    std::vector<uint64_t> queue;
   };
 
   // Merges scratch.tokens: of all neighbours, always the pair of least rank, the leftmost of
-  // equals. n log n steps.
+  // equals.  At most n log n steps.
   void merge(Scratch& scratch) const;
 
  private:

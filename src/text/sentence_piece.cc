@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "text/merge_queue.h"
 #include "text/word_cache.h"
 
 namespace hwtv::text {
@@ -46,17 +48,8 @@ struct SentencePieceTokenizer::Scratch {
     uint32_t begin, length;  // in the word; length 0: merged into the symbol before
     uint32_t previous, next;
   };
-  struct Pair {
-    float score;
-    uint32_t left, right, length;
-
-    // Heap order: the best score first, then the leftmost.
-    bool operator<(const Pair& other) const {
-      return score != other.score ? score < other.score : left > other.left;
-    }
-  };
   std::vector<Symbol> symbols;
-  std::vector<Pair> queue;
+  MergeQueue queue;
 };
 
 SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<Vocabulary> vocabulary)
@@ -70,6 +63,15 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::unique_ptr<Vocabulary> vocab
   }
   for (int32_t id = 0; id < v.size() && words_are_independent_; ++id) {
     words_are_independent_ = !has_inner_mark(v.text(id));
+  }
+  std::vector<int32_t> best_first(static_cast<size_t>(v.size()));
+  std::iota(best_first.begin(), best_first.end(), 0);
+  std::sort(best_first.begin(), best_first.end(),
+            [&](int32_t a, int32_t b) { return v.score(a) > v.score(b); });
+  ranks_.resize(best_first.size());
+  for (uint32_t i = 0, rank = 0; i < best_first.size(); ++i) {
+    if (i > 0 && v.score(best_first[i]) < v.score(best_first[i - 1])) rank = i;
+    ranks_[static_cast<size_t>(best_first[i])] = rank;
   }
 }
 
@@ -120,38 +122,32 @@ void SentencePieceTokenizer::encode_word(std::string_view word, Scratch& scratch
   }
 }
 
-void SentencePieceTokenizer::push_pair(std::string_view word, uint32_t left,
-                                       Scratch& scratch) const {
-  const auto& symbols = scratch.symbols;
-  const uint32_t right = left == kNone ? kNone : symbols[left].next;
-  if (right == kNone) return;
-  const uint32_t length = symbols[left].length + symbols[right].length;
-  const int32_t id = vocabulary().find(word.substr(symbols[left].begin, length));
-  if (id < 0) return;
-  scratch.queue.push_back({vocabulary().score(id), left, right, length});
-  std::push_heap(scratch.queue.begin(), scratch.queue.end());
-}
-
 void SentencePieceTokenizer::merge(std::string_view word, Scratch& scratch) const {
   auto& [symbols, queue] = scratch;
-  queue.clear();
-  for (uint32_t i = 0; i + 1 < symbols.size(); ++i) push_pair(word, i, scratch);
-  while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end());
-    const Scratch::Pair pair = queue.back();
-    queue.pop_back();
-    Scratch::Symbol& left = symbols[pair.left];
-    Scratch::Symbol& right = symbols[pair.right];
-    // Stale: one of the two has grown or gone since.
-    if (left.length == 0 || right.length == 0 || left.length + right.length != pair.length)
-      continue;
-    left.length = pair.length;
+  // The rank of the token that a symbol and the one after it would make; kNone: they make none.
+  const auto rank_of = [&](uint32_t left) {
+    const uint32_t right = symbols[left].next;
+    if (right == kNone) return kNone;
+    const uint32_t length = symbols[left].length + symbols[right].length;
+    const int32_t id = vocabulary().find(word.substr(symbols[left].begin, length));
+    return id < 0 ? kNone : ranks_[static_cast<size_t>(id)];
+  };
+  const auto push = [&](uint32_t left) {
+    const uint32_t rank = rank_of(left);
+    if (rank != kNone) queue.push(rank, left);
+  };
+  for (uint32_t i = 0; i + 1 < symbols.size(); ++i) push(i);
+  queue.drain([&](uint32_t rank, uint32_t i) {
+    Scratch::Symbol& left = symbols[i];
+    if (left.length == 0 || rank_of(i) != rank) return;  // one of the two has grown or gone since
+    Scratch::Symbol& right = symbols[left.next];
+    left.length += right.length;
     right.length = 0;
     left.next = right.next;
-    if (left.next != kNone) symbols[left.next].previous = pair.left;
-    push_pair(word, left.previous, scratch);
-    push_pair(word, pair.left, scratch);
-  }
+    if (left.next != kNone) symbols[left.next].previous = i;
+    if (left.previous != kNone) push(left.previous);
+    push(i);
+  });
 }
 
 void SentencePieceTokenizer::append_normal_piece(std::string_view token_text,

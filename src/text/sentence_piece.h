@@ -24,8 +24,9 @@ class SentencePieceTokenizer : public Tokenizer {
   struct Scratch;
   void encode_word(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
   void merge(std::string_view word, Scratch& scratch) const;
-  void push_pair(std::string_view word, uint32_t left, Scratch& scratch) const;
 
+  // Per token: how many scores are better than its own.
+  std::vector<uint32_t> ranks_;
   std::array<int32_t, 256> byte_tokens_;  // per byte: the token that stands for it, or -1
   // No token has a space mark behind another character: no merge crosses the front of a word.
   bool words_are_independent_;

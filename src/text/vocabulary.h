@@ -1,5 +1,5 @@
-// The tokens of a GGUF file: their texts, kinds and roles.  Knows nothing of how a text is cut. For
-// the text/ folder.
+// The tokens of a GGUF file: their texts, kinds and roles.  Knows nothing of how a text is cut.
+// For the text/ folder.
 #pragma once
 #include <cstdint>
 #include <memory>

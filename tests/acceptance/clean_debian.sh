@@ -43,7 +43,8 @@ make_system() {
   # The way to the registries is this host's: where apt and pip look, and whom they trust.
   rm -rf "$system"/etc/apt/{sources.list,sources.list.d,apt.conf.d}
   cp -a /etc/apt/{sources.list.d,apt.conf.d} "$system/etc/apt/"
-  for file in /etc/apt/sources.list /etc/pip.conf /etc/resolv.conf /etc/hosts "$HOME/.config/pip"; do
+  for file in /etc/apt/sources.list /etc/pip.conf "$HOME/.config/pip" /etc/resolv.conf /etc/hosts
+  do
     [ ! -e "$file" ] || { mkdir -p "$system$(dirname "$file")" && cp -aL "$file" "$system$file"; }
   done
   cp -a /usr/share/keyrings/. "$system/usr/share/keyrings/"

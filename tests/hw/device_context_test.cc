@@ -35,6 +35,7 @@ TEST(DeviceContext, ABandwidthProbeIsInTheLedger) {
   EXPECT_GE(read->n_passes, 3);
   EXPECT_EQ(read->level, memory_level(context.machine().cpu(), 20'000'001));
   EXPECT_EQ(context.ledger().reserved_bytes(), 0);
+  EXPECT_TRUE(context.measure_read(4 * kMiB, Pages::huge));
   const auto too_much = context.measure_read(33 * kMiB);
   ASSERT_FALSE(too_much);
   EXPECT_EQ(too_much.error().code, ErrorCode::out_of_memory);

@@ -51,7 +51,8 @@ class RandomProgram {
           program.add_op("select", SelectOutputs{x, out});
         }
         return;
-      default: add_embed(static_cast<int64_t>(1 + pick(100)));
+      default:
+        add_embed(static_cast<int64_t>(1 + pick(100)));
     }
   }
 
@@ -64,8 +65,7 @@ struct Extent {
 
 Extent extent_of(const Program& program, ValueId id, const ArenaPlan& plan, const Limits& limits) {
   const Value& value = program.value(id);
-  const int64_t rows =
-      value.rows == Rows::n_tokens ? limits.n_tokens_max : limits.n_outputs_max;
+  const int64_t rows = value.rows == Rows::n_tokens ? limits.n_tokens_max : limits.n_outputs_max;
   const int64_t begin = plan.offsets[static_cast<size_t>(id)];
   return {begin, begin + rows * value.width * 4};
 }

@@ -192,7 +192,8 @@ bool register_backend_contract(const std::string& name, const MakeBackend& make)
                           __LINE__, [=]() -> testing::Test* { return new ContractTest(body); });
   };
   add("batch_invariance_kv_F16", [=] { expect_batch_invariant(make, DType::F16, DType::F16); });
-  add("batch_invariance_kv_Q8_0_F32", [=] { expect_batch_invariant(make, DType::Q8_0, DType::F32); });
+  add("batch_invariance_kv_Q8_0_F32",
+      [=] { expect_batch_invariant(make, DType::Q8_0, DType::F32); });
   add("copied_blocks_serve", [=] { expect_copied_blocks_serve(make); });
   add("no_allocations", [=] { expect_no_allocations(make); });
   add("spans", [=] { expect_spans(make); });

@@ -1,5 +1,5 @@
-// What must hold for a whole program on any backend: batch invariance (ARCHITECTURE idea 5), copies of
-// kv_blocks, nothing taken from the heap in a step, spans.  Registered like the cases:
+// What must hold for a whole program on any backend: batch invariance (ARCHITECTURE idea 5), copies
+// of kv_blocks, nothing taken from the heap in a step, spans.  Registered like the cases:
 //   const bool kRegistered = register_backend_contract("cpu.avx2", make_cpu);
 #pragma once
 #include <string>

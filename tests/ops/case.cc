@@ -57,13 +57,14 @@ CaseInputs::CaseInputs(const OpCase& op_case) {
       ops::SliceInput& out = input.slices.emplace_back();
       out.first_row = static_cast<int64_t>(input.tokens.size());
       out.n_tokens = slice.n_tokens;
-      out.first_position = std::exchange(positions[slice.sequence],
-                                         positions[slice.sequence] + slice.n_tokens);
+      out.first_position =
+          std::exchange(positions[slice.sequence], positions[slice.sequence] + slice.n_tokens);
       for (const auto& table : block_tables_[static_cast<size_t>(slice.sequence)])
         out.block_tables.emplace_back(table);
       for (int64_t i = 0; i < slice.n_tokens; ++i) input.tokens.push_back(token++);
     }
-    for (size_t row = 0; row < input.tokens.size(); row += static_cast<size_t>(op_case.output_stride))
+    for (size_t row = 0; row < input.tokens.size();
+         row += static_cast<size_t>(op_case.output_stride))
       input.output_rows.push_back(static_cast<int32_t>(row));
   }
 }
@@ -90,8 +91,7 @@ ops::WeightId CaseBuilder::weight(DType dtype, int64_t n_rows, int64_t width,
   return case_.program.add_weight({fmt::format("weight {}", id), dtype, n_rows, width, role});
 }
 
-ops::WeightId CaseBuilder::weight(std::vector<float> values, int64_t n_rows,
-                                  ops::WeightRole role) {
+ops::WeightId CaseBuilder::weight(std::vector<float> values, int64_t n_rows, ops::WeightRole role) {
   const int64_t width = static_cast<int64_t>(values.size()) / n_rows;
   case_.weights.push_back(bytes_of(values));
   const size_t id = case_.program.weights.size();
@@ -106,8 +106,7 @@ ops::ValueId CaseBuilder::input(int64_t width, float spread) {
 
 ops::ValueId CaseBuilder::input(std::vector<float> rows) {
   const int64_t width = static_cast<int64_t>(rows.size()) / n_tokens_;
-  const ops::WeightId embedding =
-      weight(std::move(rows), n_tokens_, ops::WeightRole::embedding);
+  const ops::WeightId embedding = weight(std::move(rows), n_tokens_, ops::WeightRole::embedding);
   const ops::ValueId out = value(width);
   op(ops::Embed{embedding, out});
   return out;

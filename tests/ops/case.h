@@ -1,5 +1,5 @@
-// One op (or a few) as a small Program with its weights, sequences and steps, ready to be run by any
-// backend.  A Program takes only tokens, so an op's inputs are the rows of F32 Embed weights.
+// One op (or a few) as a small Program with its weights, sequences and steps, ready to be run by
+// any backend.  A Program takes only tokens, so an op's inputs are the rows of F32 Embed weights.
 #pragma once
 #include <cstdint>
 #include <string>

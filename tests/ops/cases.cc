@@ -25,9 +25,12 @@ std::vector<DType> weight_dtypes() {
 // One quant_block, a few, and a width of a real model; plain types also get odd ones.
 std::vector<int64_t> widths_of(DType dtype) {
   switch (dtype_info(dtype).block_elements) {
-    case 1: return {1, 33, 576};
-    case 32: return {32, 96, 576};
-    default: return {256, 768};
+    case 1:
+      return {1, 33, 576};
+    case 32:
+      return {32, 96, 576};
+    default:
+      return {256, 768};
   }
 }
 
@@ -47,8 +50,7 @@ OpCase mat_mul(DType dtype, int64_t n_in, int64_t n_out, int64_t rows, bool bias
 // The last matrix of a model: over the rows whose output is asked for, its weight tied to Embed.
 OpCase tied_output(DType dtype) {
   CaseBuilder b(one_sequence(17), 7);
-  const ops::WeightId w =
-      b.weight(dtype, b.n_tokens() + 30, 256, ops::WeightRole::tied_embedding);
+  const ops::WeightId w = b.weight(dtype, b.n_tokens() + 30, 256, ops::WeightRole::tied_embedding);
   const ops::ValueId x = b.value(256);
   b.op(ops::Embed{w, x});
   const ops::ValueId selected = b.select(x);
@@ -137,8 +139,12 @@ void add_rope(Cases& cases) {
           {fmt::format("Rope/{}/{}", pairs == Pairs::adjacent ? "adjacent" : "halves", name),
            [=] { return rope(config, head_dim, factors); }});
     };
-    ops::RopeConfig yarn{.n_rotated = 64, .theta = 1e6, .frequency_scale = 0.25, .yarn_mix = 1,
-                         .yarn_original_context_tokens = 4096, .magnitude = 1.1386};
+    ops::RopeConfig yarn{.n_rotated = 64,
+                         .theta = 1e6,
+                         .frequency_scale = 0.25,
+                         .yarn_mix = 1,
+                         .yarn_original_context_tokens = 4096,
+                         .magnitude = 1.1386};
     add("head_32", {.n_rotated = 32}, 32, false);
     add("head_64", {.n_rotated = 64, .theta = 1e5}, 64, false);
     add("head_128", {.n_rotated = 128, .theta = 5e5}, 128, false);
@@ -170,8 +176,10 @@ OpCase attention(std::vector<CaseStep> steps, const AttentionShape& shape) {
   b.limits().k_dtype = shape.k_dtype;
   b.limits().v_dtype = shape.v_dtype;
   b.limits().kv_block_tokens = shape.kv_block_tokens;
-  b.program().kv_groups.push_back({.n_layers = 2, .n_kv_heads = shape.n_kv_heads,
-                                   .head_dim = shape.head_dim, .value_dim = shape.value_dim});
+  b.program().kv_groups.push_back({.n_layers = 2,
+                                   .n_kv_heads = shape.n_kv_heads,
+                                   .head_dim = shape.head_dim,
+                                   .value_dim = shape.value_dim});
   const ops::ValueId other_k = b.input(shape.n_kv_heads * shape.head_dim);
   const ops::ValueId other_v = b.input(shape.n_kv_heads * shape.value_dim);
   const ops::ValueId k = b.input(shape.n_kv_heads * shape.head_dim);
@@ -206,28 +214,23 @@ void add_attention(Cases& cases) {
                        }});
   for (const int64_t head_dim : {32, 64, 96, 128})
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0})
-      cases.push_back({fmt::format("Attention/head_dim_{}/{}", head_dim, dtype_name(dtype)), [=] {
-                         return attention(block_edge_steps(), {.head_dim = head_dim,
-                                                               .value_dim = head_dim,
-                                                               .k_dtype = dtype,
-                                                               .v_dtype = dtype});
-                       }});
+      cases.push_back(
+          {fmt::format("Attention/head_dim_{}/{}", head_dim, dtype_name(dtype)), [=] {
+             return attention(
+                 block_edge_steps(),
+                 {.head_dim = head_dim, .value_dim = head_dim, .k_dtype = dtype, .v_dtype = dtype});
+           }});
   cases.push_back({"Attention/k_Q8_0_v_F16", [] {
                      return attention(block_edge_steps(),
                                       {.k_dtype = DType::Q8_0, .v_dtype = DType::F16});
                    }});
-  cases.push_back({"Attention/block_64", [] {
-                     return attention(block_edge_steps(), {.kv_block_tokens = 64});
-                   }});
-  cases.push_back({"Attention/narrow_values", [] {
-                     return attention(uneven_steps(), {.head_dim = 64, .value_dim = 32});
-                   }});
-  cases.push_back({"Attention/head_dim_20", [] {
-                     return attention(uneven_steps(), {.head_dim = 20, .value_dim = 20});
-                   }});
-  cases.push_back({"Attention/one_token", [] {
-                     return attention({{{0, 1}}}, AttentionShape{});
-                   }});
+  cases.push_back({"Attention/block_64",
+                   [] { return attention(block_edge_steps(), {.kv_block_tokens = 64}); }});
+  cases.push_back({"Attention/narrow_values",
+                   [] { return attention(uneven_steps(), {.head_dim = 64, .value_dim = 32}); }});
+  cases.push_back({"Attention/head_dim_20",
+                   [] { return attention(uneven_steps(), {.head_dim = 20, .value_dim = 20}); }});
+  cases.push_back({"Attention/one_token", [] { return attention({{{0, 1}}}, AttentionShape{}); }});
 }
 
 // Two kv_groups of different shape, so that a backend cannot mix up their tables or sizes.
@@ -258,8 +261,8 @@ OpCase glu(ops::Activation activation, int64_t width, int64_t rows) {
 
 // Gates where exp overflows, underflows or is 1: every one on a row of its own scale.
 OpCase glu_extremes(ops::Activation activation) {
-  const std::vector<float> gates = {-1e4f, -200, -100, -88, -20, -1, -1e-6f, -0.0f,
-                                    0,     1e-6f, 1,   20,  88,  100, 200,    1e4f};
+  const std::vector<float> gates = {-1e4f, -200,  -100, -88, -20, -1,  -1e-6f, -0.0f,
+                                    0,     1e-6f, 1,    20,  88,  100, 200,    1e4f};
   CaseBuilder b(one_sequence(1), 1);
   std::vector<float> ups;
   for (const float gate : gates) ups.push_back(1 / std::max(1.0f, std::fabs(gate)));
@@ -300,8 +303,8 @@ void add_elementwise(Cases& cases) {
   }
   for (const int64_t width : {1, 33, 576})
     for (const int64_t rows : {1, 7, 64})
-      cases.push_back({fmt::format("Add/width_{}/rows_{}", width, rows),
-                       [=] { return add(width, rows); }});
+      cases.push_back(
+          {fmt::format("Add/width_{}/rows_{}", width, rows), [=] { return add(width, rows); }});
   cases.push_back({"SelectOutputs/every_third", select_outputs});
 }
 

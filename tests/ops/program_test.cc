@@ -94,8 +94,7 @@ TEST_F(CheckProgramDeathTest, GluAndSelectOutputs) {
 
 TEST_F(CheckProgramDeathTest, OutputsAreWrittenRowsOfOutputs) {
   Program unwritten = program_;
-  unwritten.outputs.push_back(
-      {OutputKind::logits, unwritten.add_value("u", Rows::n_outputs, 64)});
+  unwritten.outputs.push_back({OutputKind::logits, unwritten.add_value("u", Rows::n_outputs, 64)});
   EXPECT_DEATH(check_program(unwritten), "written");
   Program of_tokens = program_;
   of_tokens.outputs.push_back({OutputKind::logits, x_});

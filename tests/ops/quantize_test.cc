@@ -47,10 +47,9 @@ TEST(QuantizeRow, PlainTypesRoundToNearest) {
 // Blocks that no model has, but a broken one may: nothing undefined happens, neighbours are intact.
 TEST(QuantizeRow, ExtremeBlocks) {
   for (const DType dtype : {DType::Q8_0, DType::Q4_0}) {
-    for (const float extreme : {std::numeric_limits<float>::quiet_NaN(),
-                                std::numeric_limits<float>::infinity(),
-                                std::numeric_limits<float>::max(),
-                                std::numeric_limits<float>::denorm_min()}) {
+    for (const float extreme :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+          std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()}) {
       Row x{};
       x[3] = extreme;
       for (size_t i = 32; i < 64; ++i) x[i] = -8;

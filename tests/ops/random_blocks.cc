@@ -91,22 +91,53 @@ std::vector<std::byte> random_weight(DType dtype, int64_t n_rows, int64_t width,
     case DType::F32:
       fill_plain<float>(bytes, random, [](float x) { return x; });
       break;
-    case DType::F16: fill_plain<uint16_t>(bytes, random, float_to_half); break;
-    case DType::BF16: fill_plain<uint16_t>(bytes, random, float_to_bfloat16); break;
-    case DType::Q4_0: fill<ops::BlockQ4_0>(bytes, random); break;
-    case DType::Q4_1: fill<ops::BlockQ4_1>(bytes, random); break;
-    case DType::Q5_0: fill<ops::BlockQ5_0>(bytes, random); break;
-    case DType::Q5_1: fill<ops::BlockQ5_1>(bytes, random); break;
-    case DType::Q8_0: fill<ops::BlockQ8_0>(bytes, random); break;
-    case DType::Q2_K: fill<ops::BlockQ2_K>(bytes, random); break;
-    case DType::Q3_K: fill<ops::BlockQ3_K>(bytes, random); break;
-    case DType::Q4_K: fill<ops::BlockQ4_K>(bytes, random); break;
-    case DType::Q5_K: fill<ops::BlockQ5_K>(bytes, random); break;
-    case DType::Q6_K: fill<ops::BlockQ6_K>(bytes, random); break;
-    case DType::IQ4_NL: fill<ops::BlockIQ4_NL>(bytes, random); break;
-    case DType::IQ4_XS: fill<ops::BlockIQ4_XS>(bytes, random); break;
-    case DType::MXFP4: fill<ops::BlockMXFP4>(bytes, random); break;
-    case DType::I32: CHECK(false);
+    case DType::F16:
+      fill_plain<uint16_t>(bytes, random, float_to_half);
+      break;
+    case DType::BF16:
+      fill_plain<uint16_t>(bytes, random, float_to_bfloat16);
+      break;
+    case DType::Q4_0:
+      fill<ops::BlockQ4_0>(bytes, random);
+      break;
+    case DType::Q4_1:
+      fill<ops::BlockQ4_1>(bytes, random);
+      break;
+    case DType::Q5_0:
+      fill<ops::BlockQ5_0>(bytes, random);
+      break;
+    case DType::Q5_1:
+      fill<ops::BlockQ5_1>(bytes, random);
+      break;
+    case DType::Q8_0:
+      fill<ops::BlockQ8_0>(bytes, random);
+      break;
+    case DType::Q2_K:
+      fill<ops::BlockQ2_K>(bytes, random);
+      break;
+    case DType::Q3_K:
+      fill<ops::BlockQ3_K>(bytes, random);
+      break;
+    case DType::Q4_K:
+      fill<ops::BlockQ4_K>(bytes, random);
+      break;
+    case DType::Q5_K:
+      fill<ops::BlockQ5_K>(bytes, random);
+      break;
+    case DType::Q6_K:
+      fill<ops::BlockQ6_K>(bytes, random);
+      break;
+    case DType::IQ4_NL:
+      fill<ops::BlockIQ4_NL>(bytes, random);
+      break;
+    case DType::IQ4_XS:
+      fill<ops::BlockIQ4_XS>(bytes, random);
+      break;
+    case DType::MXFP4:
+      fill<ops::BlockMXFP4>(bytes, random);
+      break;
+    case DType::I32:
+      CHECK(false);
   }
   return bytes;
 }

@@ -1,5 +1,6 @@
-// Random weights made directly as quant_blocks: every bit of the quants is used, scales are finite and
-// of about the size that gives elements near 1.  For tests only; real quantizers choose scales well.
+// Random weights made directly as quant_blocks: every bit of the quants is used, scales are finite
+// and of about the size that gives elements near 1.  For tests only; real quantizers choose scales
+// well.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -46,11 +46,15 @@ TEST(RopeFrequencies, LinearScalingAndFactorsDivide) {
   EXPECT_FLOAT_EQ(f[3], 0.0000625f);
 }
 
-// theta 1e6, 64 elements, 4096 tokens stretched by 4: pairs up to 6 turn 32 times or more within the
-// original context and stay, pairs from 16 turn less than once and are interpolated.  The numbers
-// were computed apart from this program, by the formulas of the published implementation of YaRN.
+// theta 1e6, 64 elements, 4096 tokens stretched by 4: pairs up to 6 turn 32 times or more within
+// the original context and stay, pairs from 16 turn less than once and are interpolated.  The
+// numbers were computed apart from this program, by the formulas of the published implementation of
+// YaRN.
 TEST(RopeFrequencies, YarnInterpolatesSlowPairsOnly) {
-  const RopeConfig yarn{.n_rotated = 64, .theta = 1e6, .frequency_scale = 0.25, .yarn_mix = 1,
+  const RopeConfig yarn{.n_rotated = 64,
+                        .theta = 1e6,
+                        .frequency_scale = 0.25,
+                        .yarn_mix = 1,
                         .yarn_original_context_tokens = 4096};
   const auto f = rope_frequencies(yarn, {});
   EXPECT_FLOAT_EQ(f[0], 1);
@@ -64,8 +68,8 @@ TEST(RopeFrequencies, YarnInterpolatesSlowPairsOnly) {
 }
 
 TEST(RopeFrequencies, YarnMixOfZeroIsLinear) {
-  RopeConfig yarn{.n_rotated = 64, .theta = 1e6, .frequency_scale = 0.25,
-                  .yarn_original_context_tokens = 4096};
+  RopeConfig yarn{
+      .n_rotated = 64, .theta = 1e6, .frequency_scale = 0.25, .yarn_original_context_tokens = 4096};
   const auto linear = rope_frequencies(yarn, {});
   EXPECT_FLOAT_EQ(linear[0], 0.25f);
   yarn.yarn_mix = 0.5;  // half way between interpolated and own
@@ -77,8 +81,11 @@ TEST(RopeFrequencies, AgreeWithTheFormulas) {
     for (const int64_t n_rotated : {6, 64, 128})
       for (const double scale : {1.0, 0.25})
         for (const double mix : {0.0, 0.5, 1.0}) {
-          const RopeConfig rope{.n_rotated = n_rotated, .theta = theta, .frequency_scale = scale,
-                                .yarn_mix = mix, .yarn_beta_fast = 16,
+          const RopeConfig rope{.n_rotated = n_rotated,
+                                .theta = theta,
+                                .frequency_scale = scale,
+                                .yarn_mix = mix,
+                                .yarn_beta_fast = 16,
                                 .yarn_original_context_tokens = 8192};
           const std::vector<float> factors(static_cast<size_t>(n_rotated / 2), 3);
           const auto f = rope_frequencies(rope, factors);

@@ -39,9 +39,8 @@ void expect_output_close(const std::vector<float>& ours, const std::vector<doubl
   }
   const double n = static_cast<double>(ours.size());
   const double size = std::sqrt(exact_squares / n);
-  EXPECT_LE(worst, tolerance * size)
-      << "element " << worst_at << " of " << ours.size() << " is " << ours[worst_at]
-      << ", exact " << exact[worst_at];
+  EXPECT_LE(worst, tolerance * size) << "element " << worst_at << " of " << ours.size() << " is "
+                                     << ours[worst_at] << ", exact " << exact[worst_at];
   if (ours.size() >= 64) {
     EXPECT_LE(std::sqrt(difference_squares / n), tolerance / 6 * size)
         << "root mean square of " << ours.size() << " differences";
@@ -66,9 +65,9 @@ class OpCaseTest : public testing::Test {
     const OpCase op_case = named_.make();
     const Outputs ours = run_case(op_case, *make_(2));
     if (HasFailure()) return;
-    expect_close(op_case, ours,
-                 make_oracle_ ? as_exact(run_case(op_case, *make_oracle_(2)))
-                              : evaluate_naively(op_case));
+    expect_close(
+        op_case, ours,
+        make_oracle_ ? as_exact(run_case(op_case, *make_oracle_(2))) : evaluate_naively(op_case));
   }
 
  private:
@@ -126,10 +125,9 @@ void expect_close(const OpCase& op_case, const Outputs& outputs, const NaiveOutp
 
 bool register_op_cases(const std::string& name, MakeBackend make, MakeBackend make_oracle) {
   for (const NamedCase& named : op_cases())
-    testing::RegisterTest(name.c_str(), named.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [=]() -> testing::Test* {
-                            return new OpCaseTest(named, make, make_oracle);
-                          });
+    testing::RegisterTest(
+        name.c_str(), named.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [=]() -> testing::Test* { return new OpCaseTest(named, make, make_oracle); });
   return true;
 }
 

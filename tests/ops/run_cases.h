@@ -1,5 +1,5 @@
-// Runs the case table through a backend.  A test program registers each of its backends (each forced
-// ISA) in one line, before main():
+// Runs the case table through a backend.  A test program registers each of its backends (each
+// forced ISA) in one line, before main():
 //   const bool kRegistered = register_op_cases("cpu.avx2", make_cpu, make_ref);
 #pragma once
 #include <functional>

@@ -6,8 +6,13 @@ namespace hwtv::ops {
 namespace {
 
 // 3 tokens in one step of 2 sequences, 2 outputs; caches of 10 + 20 tokens after it.
-constexpr StepSizes kSizes{.n_tokens = 3, .n_outputs = 2, .n_seqs = 2, .n_kv_read_tokens = 30,
-                           .n_attended = 39, .k_dtype = DType::Q8_0, .v_dtype = DType::F16};
+constexpr StepSizes kSizes{.n_tokens = 3,
+                           .n_outputs = 2,
+                           .n_seqs = 2,
+                           .n_kv_read_tokens = 30,
+                           .n_attended = 39,
+                           .k_dtype = DType::Q8_0,
+                           .v_dtype = DType::F16};
 
 class WorkTest : public testing::Test {
  protected:

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "tests/text/tiny_vocabulary.h"
+#include "text/pre_tokenizer_rules.h"
 #include "text/stream_detokenizer.h"
 #include "text/unicode.h"
 

@@ -9,9 +9,9 @@ namespace {
 
 // One sequence's keys and values of one layer as F32, in the executable's scratch.
 struct Sequence {
-  float* keys;    // (n_kv_heads, head_dim, stride): loops over positions vectorise
-  float* values;  // (n_kv_heads, stride, value_dim)
-  float* scores;  // (n_threads, stride)
+  float* keys;     // (n_kv_heads, head_dim, stride): loops over positions vectorise
+  float* values;   // (n_kv_heads, stride, value_dim)
+  float* scores;   // (n_threads, stride)
   int64_t stride;  // context_tokens_max
 
   Sequence(const ops::KvGroup& kv, const Step& step)
@@ -23,7 +23,8 @@ struct Sequence {
 };
 
 // keys[d * stride] of one head at one position, decoded a quant_block at a time.
-void decode_key(DType dtype, const std::byte* bytes, int64_t head_dim, int64_t stride, float* keys) {
+void decode_key(DType dtype, const std::byte* bytes, int64_t head_dim, int64_t stride,
+                float* keys) {
   constexpr int64_t kPiece = 32;
   float piece[kPiece];
   for (int64_t d = 0; d < head_dim; d += kPiece) {
@@ -53,8 +54,8 @@ void decode_sequence(const ops::Attention& op, const Step& step, const ops::Slic
 }
 
 // scores[t] = q . keys[t]
-void score(const float* __restrict q, const float* __restrict keys, int64_t head_dim, int64_t stride,
-           int64_t n, float* __restrict scores) {
+void score(const float* __restrict q, const float* __restrict keys, int64_t head_dim,
+           int64_t stride, int64_t n, float* __restrict scores) {
   std::fill_n(scores, n, 0.0f);
   for (int64_t d = 0; d < head_dim; ++d)
     for (int64_t t = 0; t < n; ++t) scores[t] += q[d] * keys[d * stride + t];
@@ -66,7 +67,8 @@ void softmax(float scale, int64_t n, float* scores) {
   const double top = static_cast<double>(scale) * static_cast<double>(scale < 0 ? lowest : highest);
   double sum = 0;
   for (int64_t t = 0; t < n; ++t) {
-    const double share = std::exp(static_cast<double>(scale) * static_cast<double>(scores[t]) - top);
+    const double share =
+        std::exp(static_cast<double>(scale) * static_cast<double>(scores[t]) - top);
     sum += share;
     scores[t] = static_cast<float>(share);
   }

@@ -25,8 +25,9 @@ int64_t Cache::n_bytes(const ops::KvGroup& kv, size_t group, const ops::Limits& 
 Result<Cache> Cache::make(const ops::KvGroup& kv, size_t group, const ops::Limits& limits,
                           hw::Ledger& ledger) {
   Cache cache(kv, group, limits);
-  HWTV_TRY(cache.bytes_, hw::Buffer::allocate(ledger, hw::Use::kv, fmt::format("kv group {}", group),
-                                              n_bytes(kv, group, limits)));
+  HWTV_TRY(cache.bytes_,
+           hw::Buffer::allocate(ledger, hw::Use::kv, fmt::format("kv group {}", group),
+                                n_bytes(kv, group, limits)));
   return cache;
 }
 

@@ -39,8 +39,7 @@ class Cache {
  private:
   Cache(const ops::KvGroup& kv, size_t group, const ops::Limits& limits);
   int64_t block_bytes() const { return block_tokens_ * token_bytes_; }
-  int64_t token_offset(int32_t layer, std::span<const int32_t> block_table,
-                       int64_t position) const;
+  int64_t token_offset(int32_t layer, std::span<const int32_t> block_table, int64_t position) const;
 
   ops::KvGroup kv_;
   int64_t n_blocks_;

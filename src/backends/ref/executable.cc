@@ -45,16 +45,16 @@ Result<std::unique_ptr<RefExecutable>> RefExecutable::make(const ops::Program& p
                                                            std::vector<const Weight*> weights,
                                                            int n_threads, hw::Ledger& ledger) {
   std::unique_ptr<RefExecutable> made(new RefExecutable(program, limits, std::move(weights)));
-  HWTV_TRY(made->activations_, hw::Buffer::allocate(ledger, hw::Use::activations, "arena",
-                                                    made->arena_.n_bytes));
+  HWTV_TRY(made->activations_,
+           hw::Buffer::allocate(ledger, hw::Use::activations, "arena", made->arena_.n_bytes));
   for (size_t group = 0; group < program.kv_groups.size(); ++group) {
     HWTV_TRY(Cache cache, Cache::make(program.kv_groups[group], group, limits, ledger));
     made->caches_.push_back(std::move(cache));
   }
   const int64_t staging_floats =
       made->rope_scratch_floats_ + attention_scratch_floats(program, limits, n_threads);
-  HWTV_TRY(made->staging_, hw::Buffer::allocate(ledger, hw::Use::staging, "scratch",
-                                                staging_floats * 4));
+  HWTV_TRY(made->staging_,
+           hw::Buffer::allocate(ledger, hw::Use::staging, "scratch", staging_floats * 4));
   made->fill_rope_frequencies();
   return made;
 }

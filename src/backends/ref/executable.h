@@ -44,8 +44,8 @@ class RefExecutable final : public ops::Executable {
     return staging_.floats() + frequency_offsets_[static_cast<size_t>(op.out)];
   }
 
-  ops::StepResult result;           // of the last submit()
-  std::vector<ops::OpSpan> spans;   // room for all ops
+  ops::StepResult result;          // of the last submit()
+  std::vector<ops::OpSpan> spans;  // room for all ops
   uint64_t n_steps = 0;
 
  private:

@@ -8,7 +8,8 @@ namespace {
 
 double activate(ops::Activation activation, double x) {
   switch (activation) {
-    case ops::Activation::silu: return x / (1.0 + std::exp(-x));
+    case ops::Activation::silu:
+      return x / (1.0 + std::exp(-x));
     case ops::Activation::gelu_tanh:  // Hendrycks & Gimpel 2016
       return 0.5 * x *
              (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));

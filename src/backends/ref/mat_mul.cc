@@ -6,8 +6,8 @@
 namespace hwtv::ref {
 namespace {
 
-// Four floats, added and multiplied lane by lane (a GCC and clang extension; SSE, NEON).  Written out
-// because the compiler's own vectorisation of the plain loop spills every sum.
+// Four floats, added and multiplied lane by lane (a GCC and clang extension; SSE, NEON).  Written
+// out because the compiler's own vectorisation of the plain loop spills every sum.
 using Four [[gnu::vector_size(16)]] = float;
 
 Four load_four(const float* p) {
@@ -16,8 +16,8 @@ Four load_four(const float* p) {
   return four;
 }
 
-// kRows rows of x times the 8 rows of a panel.  Every sum runs over k in order, whatever kRows is, so
-// a row's result does not depend on its neighbours.
+// kRows rows of x times the 8 rows of a panel.  Every sum runs over k in order, whatever kRows is,
+// so a row's result does not depend on its neighbours.
 template <int kRows>
 void multiply_panel(const float* x, int64_t n_in, const float* panel,
                     float (&out)[kRows][kPanelRows]) {

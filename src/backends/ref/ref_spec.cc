@@ -11,12 +11,12 @@ namespace {
 
 Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
   if (kv.kind != ops::KvGroup::Kind::paged || kv.window_tokens != 0)
-    return fail(ErrorCode::unsupported,
-                fmt::format("ref runs attention over the whole paged cache only, not a {}",
-                            kv.window_tokens != 0 ? fmt::format("window of {} tokens",
-                                                                kv.window_tokens)
-                                                  : std::string("recurrent state")),
-                "choose a model with plain causal attention");
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("ref runs attention over the whole paged cache only, not a {}",
+                    kv.window_tokens != 0 ? fmt::format("window of {} tokens", kv.window_tokens)
+                                          : std::string("recurrent state")),
+        "choose a model with plain causal attention");
   for (const auto& [dtype, dim, what] : {std::tuple{limits.k_dtype, kv.head_dim, "keys"},
                                          std::tuple{limits.v_dtype, kv.value_dim, "values"}}) {
     if (!ops::can_quantize_row(dtype))
@@ -25,8 +25,8 @@ Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
                   "use F32, F16, BF16, Q8_0 or Q4_0");
     if (dim % dtype_info(dtype).block_elements != 0)
       return fail(ErrorCode::unsupported,
-                  fmt::format("{} of {} elements cannot be kept as {}: its blocks have {}", what, dim,
-                              dtype_name(dtype), dtype_info(dtype).block_elements),
+                  fmt::format("{} of {} elements cannot be kept as {}: its blocks have {}", what,
+                              dim, dtype_name(dtype), dtype_info(dtype).block_elements),
                   "use F16 for the cache");
   }
   return {};
@@ -46,12 +46,13 @@ Result<void> RefSpec::supports(const ops::Program& program, const ops::Limits& l
 
 ops::BytesByUse RefSpec::memory(const ops::Program& program, const ops::Limits& limits) const {
   ops::BytesByUse bytes;
-  for (const ops::WeightDecl& weight : program.weights) bytes.packed_weights += weight_bytes(weight);
+  for (const ops::WeightDecl& weight : program.weights)
+    bytes.packed_weights += weight_bytes(weight);
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     bytes.kv += Cache::n_bytes(program.kv_groups[group], group, limits);
   bytes.activations = ops::plan_arena(program, limits).n_bytes;
-  bytes.staging = 4 * (rope_scratch_floats(program) +
-                       attention_scratch_floats(program, limits, n_threads_));
+  bytes.staging =
+      4 * (rope_scratch_floats(program) + attention_scratch_floats(program, limits, n_threads_));
   return bytes;
 }
 

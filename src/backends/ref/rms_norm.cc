@@ -10,7 +10,8 @@ void normalize(const float* x, const float* weight, int64_t n, float eps, float*
   for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   const double factor = 1.0 / std::sqrt(sum / static_cast<double>(n) + static_cast<double>(eps));
   for (int64_t i = 0; i < n; ++i)
-    out[i] = static_cast<float>(static_cast<double>(x[i]) * factor * static_cast<double>(weight[i]));
+    out[i] =
+        static_cast<float>(static_cast<double>(x[i]) * factor * static_cast<double>(weight[i]));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 namespace hwtv::ref {
 namespace {
 
-// Rotates all heads of one row.  Angles are double: a float's rounding at position 100,000 would turn
-// a pair by 0.004 radians.
+// Rotates all heads of one row.  Angles are double: a float's rounding at position 100,000 would
+// turn a pair by 0.004 radians.
 void rotate_row(const ops::Rope& op, const float* frequencies, int64_t position, int64_t n_heads,
                 const float* x, float* out) {
   const bool adjacent = op.rope.pairs == ops::RopeConfig::Pairs::adjacent;
@@ -39,7 +39,8 @@ void run(const ops::Rope& op, const Step& step) {
     step.team.for_each_chunk(slice.n_tokens, 16, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = (slice.first_row + i) * width;
-        rotate_row(op, frequencies, slice.first_position + i, width / op.head_dim, x + at, out + at);
+        rotate_row(op, frequencies, slice.first_position + i, width / op.head_dim, x + at,
+                   out + at);
       }
     });
 }

@@ -32,9 +32,8 @@ bool is_vector(ops::WeightRole role) {
 }
 
 int64_t weight_bytes(const ops::WeightDecl& decl) {
-  const int64_t n_rows = is_vector(decl.role)
-                             ? decl.n_rows
-                             : (decl.n_rows + kPanelRows - 1) / kPanelRows * kPanelRows;
+  const int64_t n_rows =
+      is_vector(decl.role) ? decl.n_rows : (decl.n_rows + kPanelRows - 1) / kPanelRows * kPanelRows;
   return n_rows * decl.width * static_cast<int64_t>(sizeof(float));
 }
 
@@ -42,8 +41,8 @@ Result<Weight> load_weight(const ops::WeightDecl& decl, std::span<const std::byt
                            ThreadTeam& team, hw::Ledger& ledger) {
   CHECK(static_cast<int64_t>(bytes.size()) == decl.n_bytes());
   Weight weight{decl, {}};
-  HWTV_TRY(weight.buffer, hw::Buffer::allocate(ledger, hw::Use::packed_weights, decl.name,
-                                               weight_bytes(decl)));
+  HWTV_TRY(weight.buffer,
+           hw::Buffer::allocate(ledger, hw::Use::packed_weights, decl.name, weight_bytes(decl)));
   if (is_vector(decl.role)) {
     ops::dequantize_row(decl.dtype, bytes.data(), weight.buffer.floats(), decl.n_rows * decl.width);
     return weight;

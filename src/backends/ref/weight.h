@@ -11,8 +11,8 @@
 
 namespace hwtv::ref {
 
-// Rows of a matrix lie in panels of 8: element k of row n is at (n / 8, k, n % 8); the last panel is
-// filled up with zeros.
+// Rows of a matrix lie in panels of 8: element k of row n is at (n / 8, k, n % 8); the last panel
+// is filled up with zeros.
 inline constexpr int64_t kPanelRows = 8;
 
 struct Weight {

@@ -10,8 +10,8 @@ namespace {
 // One matrix of 10 x 64 (9 rows would also take two panels), one norm, one kv_group.
 struct SmallProgram {
   ops::Program program;
-  ops::Limits limits{.n_tokens_max = 4, .n_outputs_max = 4, .context_tokens_max = 40,
-                     .n_kv_blocks = {3}};
+  ops::Limits limits{
+      .n_tokens_max = 4, .n_outputs_max = 4, .context_tokens_max = 40, .n_kv_blocks = {3}};
   std::vector<std::vector<std::byte>> weights;
 
   SmallProgram() {
@@ -60,7 +60,7 @@ TEST_F(RefBackendTest, MemoryByHandIsWhatTheLedgerHolds) {
   EXPECT_EQ(bytes.weights, 0);
   EXPECT_EQ(bytes.packed_weights, (16 * 64 + 64) * 4);
   EXPECT_EQ(bytes.kv, 2 * 3 * 32 * (64 + 64) * 2);
-  EXPECT_EQ(bytes.activations, 2 * 4 * 64 * 4);  // two values live at a time
+  EXPECT_EQ(bytes.activations, 2 * 4 * 64 * 4);      // two values live at a time
   EXPECT_EQ(bytes.staging, 40 * (64 + 64 + 2) * 4);  // two threads' scores
   EXPECT_EQ(ledger_.reserved_bytes(hw::Use::packed_weights), bytes.packed_weights);
   EXPECT_EQ(ledger_.reserved_bytes(hw::Use::kv), bytes.kv);
@@ -102,8 +102,9 @@ TEST_F(RefBackendTest, RefusesByName) {
     return supported.error().what;
   };
   EXPECT_EQ(refusal([](SmallProgram&) {}), "supported");
-  EXPECT_NE(refusal([](SmallProgram& p) { p.program.weights[0].dtype = DType::I32; })
-                .find("embedding is I32"),
+  EXPECT_NE(refusal([](SmallProgram& p) {
+              p.program.weights[0].dtype = DType::I32;
+            }).find("embedding is I32"),
             std::string::npos);
   EXPECT_NE(refusal([](SmallProgram& p) { p.limits.k_dtype = DType::Q4_K; }).find("keys as Q4_K"),
             std::string::npos);
@@ -112,8 +113,9 @@ TEST_F(RefBackendTest, RefusesByName) {
               p.program.kv_groups[0].value_dim = 48;
             }).find("values of 48 elements cannot be kept as Q8_0"),
             std::string::npos);
-  EXPECT_NE(refusal([](SmallProgram& p) { p.program.kv_groups[0].window_tokens = 8; })
-                .find("window of 8 tokens"),
+  EXPECT_NE(refusal([](SmallProgram& p) {
+              p.program.kv_groups[0].window_tokens = 8;
+            }).find("window of 8 tokens"),
             std::string::npos);
   EXPECT_NE(refusal([](SmallProgram& p) {
               p.program.kv_groups[0].kind = ops::KvGroup::Kind::state;
