@@ -7,10 +7,12 @@
 namespace hwtv::plan {
 namespace {
 
-// Calibrated once on x86-64 with glibc; docs/memory.md has the measurements.
-constexpr int64_t kProcessBytes = 3 << 20;  // libraries' data, heap and the main stack
-constexpr int64_t kThreadBytes = 64 << 10;  // touched part of a stack, and the thread's arena
-constexpr int64_t kTokenBytes = 96;         // index entries of one vocabulary entry
+// Measured once on x86-64 with glibc: docs/memory.md.
+constexpr int64_t kProcessBytes = 1536 << 10;  // libraries' data, heap, the main stack
+constexpr int64_t kThreadBytes = 32 << 10;     // touched part of a stack, the thread's arena
+// A greedy sampler touches a logit and a count for each token of the vocabulary; one that draws
+// takes 16 bytes more.
+constexpr int64_t kSamplerTokenBytes = 8;
 
 std::string components(const MemoryPlan& plan) {
   return fmt::format(
@@ -39,7 +41,8 @@ MemoryPlan predict_memory(const ops::BackendSpec& backend, const ops::Program& p
   MemoryPlan plan;
   plan.device = backend.memory(program, limits);
   plan.runtime_bytes = kProcessBytes + runtime.n_threads * kThreadBytes +
-                       runtime.vocab_size * kTokenBytes + runtime.vocab_bytes;
+                       runtime.n_seqs * runtime.vocab_size * kSamplerTokenBytes +
+                       runtime.tokenizer_bytes + runtime.metadata_bytes;
   return plan;
 }
 

@@ -47,11 +47,12 @@ TEST(Memory, TheRuntimeGrowsWithThreadsAndVocabulary) {
   const auto runtime = [](RuntimeShape shape) {
     return predict_memory(FakeSpec(), ops::Program(), {}, shape).runtime_bytes;
   };
-  const int64_t base = runtime({1, 0, 0});
+  const int64_t base = runtime({});
   EXPECT_GT(base, 0);
-  EXPECT_GT(runtime({2, 0, 0}), base);
-  EXPECT_GT(runtime({1, 50000, 0}), base);
-  EXPECT_EQ(runtime({1, 0, 5000}), base + 5000);
+  EXPECT_GT(runtime({.n_threads = 2}), base);
+  EXPECT_GT(runtime({.vocab_size = 50000}), base);
+  EXPECT_GT(runtime({.n_seqs = 2, .vocab_size = 50000}), runtime({.vocab_size = 50000}));
+  EXPECT_EQ(runtime({.tokenizer_bytes = 5000, .metadata_bytes = 700}), base + 5700);
 }
 
 TEST(Memory, FitsToTheLastByte) {
