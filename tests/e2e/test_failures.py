@@ -64,7 +64,7 @@ class InterruptTest(ProgramTest):
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, CANCELLED)
-        self.assertTrue(out.startswith(b","))
+        self.assertIn(out[:1], (b",", b"\n"))  # one more piece, or the end at once
         self.assertIn(b"answer ", err)  # what was computed is accounted for
 
     def test_json_is_whole_after_it(self):
