@@ -186,8 +186,8 @@ std::string limits_line(const Account& account) {
   const double saving = kv_share * (1 - 34.0 / 64.0);
   if (account.kv_is_f16)
     line += saving >= 0.005
-                ? fmt::format("; int8 KV would save {:.0f} % of the bytes", 100 * saving)
-                : "; int8 KV would save under 1 % of the bytes";
+                ? fmt::format("; --kv-type q8_0 would save {:.0f} % of the bytes", 100 * saving)
+                : "; --kv-type q8_0 would save under 1 % of the bytes";
   return line;
 }
 
@@ -231,7 +231,10 @@ std::string account_text(const Account& a) {
       mib(a.predicted_runtime_bytes), mib(a.predicted_bytes),
       a.observed_bytes ? fmt::format("{:.1f} MiB", mib(*a.observed_bytes))
                        : "not observable here: " + a.observed_reason);
-  text += fmt::format("limits  {}\n", limits_line(a));
+  std::string limits = limits_line(a);
+  if (const size_t at = limits.find("; "); at != std::string::npos)
+    limits.replace(at, 2, ";\n        ");
+  text += fmt::format("limits  {}\n", limits);
   return text;
 }
 

@@ -104,11 +104,15 @@ Result<int64_t> clip_answer(const Session& session, int64_t n_prompt, int64_t n_
     return fail(ErrorCode::invalid_request, fmt::format("-n {} asks for no tokens", n_asked),
                 "give -n a positive number");
   const int64_t context = session.engine().config().context_tokens_max;
+  const int64_t trained = session.model().config().context_tokens_max;
   if (n_prompt + 1 > context)
     return fail(ErrorCode::invalid_request,
-                fmt::format("the prompt has {} tokens, the context {}", n_prompt, context),
-                fmt::format("use --ctx {} or more, or a shorter prompt",
-                            n_prompt + std::min<int64_t>(n_asked, 256)));
+                fmt::format("the prompt has {} tokens and the answer needs one, the context has {}",
+                            n_prompt, context),
+                n_prompt < trained
+                    ? fmt::format("use --ctx {} or more, or a shorter prompt",
+                                  std::min(trained, n_prompt + std::min<int64_t>(n_asked, 256)))
+                    : fmt::format("the model was trained for {}: use a shorter prompt", trained));
   return std::min(n_asked, context - n_prompt);
 }
 

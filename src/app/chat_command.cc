@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/conversation.h"
 #include "app/exit_code.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/run_journal.h"
 #include "app/sampling_flags.h"
@@ -54,7 +55,7 @@ class Chat {
     if (options_.load) {
       HWTV_TRY(conversation_, load_conversation(*options_.load));
     }
-    if (terminal_) fmt::print(stderr, "/help lists the commands\n");
+    if (terminal_) note("/help lists the commands\n");
     std::string line;
     while (next_line(line)) {
       if (line.empty()) continue;
@@ -65,13 +66,13 @@ class Chat {
       if (!is_command && done.error().code == ErrorCode::io) return fail(done.error());  // no reader
       print_error(done.error());
     }
-    if (terminal_) fmt::print(stderr, "\n");
+    if (terminal_) note("\n");
     return kExitOk;
   }
 
  private:
   bool next_line(std::string& line) {
-    if (terminal_) fmt::print(stderr, "> ");
+    if (terminal_) note("> ");
     return static_cast<bool>(std::getline(std::cin, line));
   }
 
@@ -84,7 +85,7 @@ class Chat {
     const size_t space = std::min(line.find(' '), line.size());
     const std::string word = line.substr(0, space);
     const std::string rest = space < line.size() ? line.substr(space + 1) : "";
-    if (word == "/help") return fmt::print(stderr, "{}", kHelp), Result<void>();
+    if (word == "/help") return note("{}", kHelp), Result<void>();
     if (word == "/clear") return reset(), Result<void>();
     if (word == "/undo") return undo(), Result<void>();
     if (word == "/account") return account(), Result<void>();
@@ -93,7 +94,7 @@ class Chat {
         return fail(ErrorCode::invalid_request, word + " needs a file", word + " FILE");
       if (word == "/save") return save_conversation(rest, conversation_);
       HWTV_TRY(conversation_, load_conversation(rest));
-      fmt::print(stderr, "{} messages\n", conversation_.size());
+      note("{} messages\n", conversation_.size());
       return {};
     }
     const std::vector<std::string> words = {"/help", "/clear", "/undo", "/account",
@@ -112,9 +113,9 @@ class Chat {
 
   void account() {
     if (last_)
-      fmt::print(stderr, "{}", account_text(*last_));
+      note("{}", account_text(*last_));
     else
-      fmt::print(stderr, "no answer yet\n");
+      note("no answer yet\n");
   }
 
   // The tokens of the conversation so far, opened for the answer.

@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <numeric>
 #include <sstream>
 
 #include "app/exit_code.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/version.h"
 
@@ -34,13 +36,34 @@ std::vector<std::string> command_words(std::span<const Command> commands) {
   return words;
 }
 
+// Empty for a word that is a number of type T, otherwise what is wrong with it.
+template <typename T>
+std::string number_fault(const std::string& word) {
+  T value{};
+  const char* end = word.data() + word.size();
+  const auto parsed = std::from_chars(word.data(), end, value);
+  if (parsed.ec == std::errc::result_out_of_range)
+    return fmt::format("{} is out of range", word);
+  if (parsed.ec != std::errc() || parsed.ptr != end)
+    return fmt::format("'{}' is not {}", word,
+                       std::is_floating_point_v<T> ? "a number such as 0.7" : "a whole number");
+  return {};
+}
+
+template <typename T>
+CLI::Option* add_value(CLI::App& parser, const Option& option, T* target) {
+  CLI::Option* added = parser.add_option(option.flags, *target, option.help);
+  if constexpr (std::is_arithmetic_v<T>) added->check(CLI::Validator(number_fault<T>, "", ""));
+  return added;
+}
+
 void add_option(CLI::App& parser, const Option& option) {
   CLI::Option* added = std::visit(
       [&](auto* target) -> CLI::Option* {
         if constexpr (std::is_same_v<decltype(target), bool*>)
           return parser.add_flag(option.flags, *target, option.help);
         else
-          return parser.add_option(option.flags, *target, option.help);
+          return add_value(parser, option, target);
       },
       option.target);
   if (!option.value_name.empty()) added->type_name(option.value_name);
@@ -138,8 +161,8 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 
 void print_error(const Error& error) {
   std::fflush(stdout);
-  fmt::print(stderr, "hwtv: {}\n", error.what);
-  if (!error.advice.empty()) fmt::print(stderr, "      {}\n", error.advice);
+  note("hwtv: {}\n", error.what);
+  if (!error.advice.empty()) note("      {}\n", error.advice);
 }
 
 int run_command_line(std::span<const Command> commands, int argc, char** argv) {

@@ -4,7 +4,9 @@
 
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/note.h"
 #include "app/output.h"
+#include "app/session.h"
 #include "base/units.h"
 #include "hw/device_context.h"
 
@@ -112,13 +114,17 @@ Result<int> bandwidth(hw::DeviceContext& device, const DevicesOptions& options) 
 }
 
 Result<int> devices(const DevicesOptions& options) {
-  if (options.threads < 0 || options.threads > 1024 || options.bandwidth_bytes < 0)
-    return fail(ErrorCode::invalid_request, "a negative or impossible number was given",
-                "--threads takes 1 to 1024, --bandwidth a number of bytes");
+  if (options.threads < 0 || options.threads > kMostThreads)
+    return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
+                fmt::format("use 1 to {}, or leave it out", kMostThreads));
+  if (options.bandwidth_bytes < 0)
+    return fail(ErrorCode::invalid_request,
+                fmt::format("--bandwidth is {} bytes", options.bandwidth_bytes),
+                "give a positive number such as 2147483648");
   const auto device = hw::DeviceContext::open_cpu(static_cast<int>(options.threads));
   if (options.bandwidth_bytes > 0) return bandwidth(*device, options);
   HWTV_TRY(const hw::Rates* rates, device->rates());
-  if (!device->rates_warning().empty()) fmt::print(stderr, "hwtv: {}\n", device->rates_warning());
+  if (!device->rates_warning().empty()) note("hwtv: {}\n", device->rates_warning());
   Output output;
   HWTV_TRY_VOID(
       output.write(options.json ? devices_json(*device, *rates) : devices_text(*device, *rates)));

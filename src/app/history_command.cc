@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "base/units.h"
 #include "journal/journal.h"
@@ -73,13 +74,13 @@ constexpr ComparedRow kCompared[] = {
 
 std::string comparison(const journal::RunRecord& a, const journal::RunRecord& b) {
   const Json first = account_of(a), second = account_of(b);
-  std::string text = fmt::format("{:<16} {:>14} {:>14} {:>8}\n", "", fmt::format("run {}", a.id),
+  std::string text = fmt::format("{:<16} {:>22} {:>22} {:>8}\n", "", fmt::format("run {}", a.id),
                                  fmt::format("run {}", b.id), "ratio");
   const auto words = [&](const char* name, const std::string& x, const std::string& y) {
-    text += fmt::format("{:<16} {:>14} {:>14} {}\n", name, x.substr(0, 14), y.substr(0, 14),
+    text += fmt::format("{:<16} {:>22} {:>22} {}\n", name, x.substr(0, 22), y.substr(0, 22),
                         x == y ? "" : "  differs");
   };
-  words("time", time_text(a.time_s).substr(2), time_text(b.time_s).substr(2));
+  words("time", time_text(a.time_s), time_text(b.time_s));
   words("machine", a.fingerprint, b.fingerprint);
   words("version", a.version, b.version);
   words("model", a.model_id, b.model_id);
@@ -89,7 +90,7 @@ std::string comparison(const journal::RunRecord& a, const journal::RunRecord& b)
       return value ? fmt::format("{} {}", format_rate(*value * row.scale), row.unit)
                    : std::string("not recorded");
     };
-    text += fmt::format("{:<16} {:>14} {:>14} {:>8}\n", row.name, cell(x), cell(y),
+    text += fmt::format("{:<16} {:>22} {:>22} {:>8}\n", row.name, cell(x), cell(y),
                         x && y && *x != 0 ? fmt::format("{:.3f}", *y / *x) : "");
   }
   return text;
@@ -154,7 +155,7 @@ Result<int> history(const HistoryOptions& options) {
     return fail(ErrorCode::invalid_request, fmt::format("-n is {}", options.n),
                 "give -n a number from 1 to 100000");
   HWTV_TRY(const journal::Journal journal, journal::Journal::open_default());
-  if (!journal.notice().empty()) fmt::print(stderr, "hwtv: {}\n", journal.notice());
+  if (!journal.notice().empty()) note("hwtv: {}\n", journal.notice());
   HWTV_TRY(const std::string text, history_text(options, journal));
   Output output;
   HWTV_TRY_VOID(output.write(text));

@@ -48,9 +48,16 @@ std::string shape_text(const gguf::TensorInfo& tensor) {
   return text.empty() ? "scalar" : text;
 }
 
+// Whether `run` would start: the architecture and the tokenizer are both understood.
+bool is_supported(const gguf::File& file, const Result<model::Model>& model) {
+  return model && text::Tokenizer::from_gguf(file);
+}
+
 // "supported", or the reason why not.
-std::string support_text(const Result<model::Model>& model) {
-  return model ? "supported" : model.error().what;
+std::string support_text(const gguf::File& file, const Result<model::Model>& model) {
+  if (!model) return model.error().what;
+  const auto tokenizer = text::Tokenizer::from_gguf(file);
+  return tokenizer ? "supported" : "cannot run: " + tokenizer.error().what;
 }
 
 std::string tokenizer_text(const gguf::File& file) {
@@ -117,7 +124,7 @@ std::string inspect_text(const gguf::File& file, const Result<model::Model>& mod
   std::string text =
       fmt::format("{}: {}, {} in {} tensors, GGUF version {}\n\n",
                   architecture && *architecture ? **architecture : "no architecture",
-                  support_text(model), format_bytes(static_cast<double>(inspection.all.n_bytes)),
+                  support_text(file, model), format_bytes(static_cast<double>(inspection.all.n_bytes)),
                   inspection.all.n_tensors, file.version());
   text += fmt::format("tokenizer        {}\nchat template    {}\n", tokenizer_text(file),
                       template_text(file));
@@ -139,7 +146,8 @@ std::string inspect_text(const gguf::File& file, const Result<model::Model>& mod
       text += fmt::format("  {:<36} {:<8} {:>10}  {}\n", tensor.name, tensor.type_name(),
                           format_bytes(static_cast<double>(tensor.n_bytes)), shape_text(tensor));
   }
-  if (model) text += fmt::format("\nnext: hwtv run {} -p \"Hello\"\n", file.path());
+  if (is_supported(file, model))
+    text += fmt::format("\nnext: hwtv run {} -p \"Hello\"\n", file.path());
   return text;
 }
 
@@ -156,8 +164,8 @@ std::string inspect_json(const gguf::File& file, const Result<model::Model>& mod
   Json json = {{"path", file.path()},
                {"gguf_version", file.version()},
                {"bytes", inspection.all.n_bytes},
-               {"supported", model.has_value()},
-               {"support", support_text(model)},
+               {"supported", is_supported(file, model)},
+               {"support", support_text(file, model)},
                {"tokenizer", tokenizer_text(file)},
                {"chat_template", template_text(file)},
                {"by_role", sums(inspection.by_role)},

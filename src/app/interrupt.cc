@@ -19,6 +19,7 @@ Interrupt::Interrupt() {
   struct sigaction action {};
   action.sa_handler = note;
   ::sigaction(SIGINT, &action, &before_);
+  if (before_.sa_handler == SIG_IGN) ::sigaction(SIGINT, &before_, nullptr);  // as under nohup
 }
 
 Interrupt::~Interrupt() { ::sigaction(SIGINT, &before_, nullptr); }

@@ -7,6 +7,7 @@
 
 #include "app/command_line.h"
 #include "base/folders.h"
+#include "gguf/quoted.h"
 
 namespace hwtv::app {
 
@@ -38,7 +39,7 @@ Result<std::string> resolve_model(const std::string& name_or_path) {
   return fail(
       ErrorCode::invalid_request,
       fmt::format("there is no file {} and no model of that name in the cache, which has {}",
-                  name_or_path, names.size() / 2),
+                  gguf::quoted(name_or_path), names.size() / 2),
       near.empty() ? "give a GGUF file's path, or a name that `hwtv list` shows"
                    : fmt::format("did you mean {}?", near));
 }

@@ -17,8 +17,9 @@ Result<void> Output::write(std::string_view text) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
       return fail(ErrorCode::io, fmt::format("cannot write to stdout: {}", std::strerror(errno)),
-                  errno == EPIPE ? "the reader has gone; nothing else was lost"
-                                 : "free some space, or send the output elsewhere");
+                  errno == EPIPE    ? "the reader has gone; nothing else was lost"
+                  : errno == ENOSPC ? "free some space, or send the output elsewhere"
+                                    : "open stdout, or send the output to a file");
     text.remove_prefix(static_cast<size_t>(n));
   }
   return {};

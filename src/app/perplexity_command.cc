@@ -9,6 +9,7 @@
 #include "app/chat_prompt.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/prompt_rows.h"
 #include "app/session.h"
@@ -156,7 +157,8 @@ Result<std::vector<std::vector<int32_t>>> windows_of(const PerplexityOptions& op
     return fail(
         ErrorCode::invalid_request,
         fmt::format("the text has {} tokens, one window takes {}", tokens.size(), width),
-        fmt::format("give a longer text, or --ctx {} or less", std::max<size_t>(4, tokens.size())));
+        tokens.size() >= 4 ? fmt::format("give a longer text, or --ctx {} or less", tokens.size())
+                                   : std::string("give a longer text: four tokens at least"));
   std::vector<std::vector<int32_t>> windows;
   for (size_t i = 0; i < n; ++i) {
     const auto begin = tokens.begin() + static_cast<ptrdiff_t>(i * width);
@@ -168,6 +170,9 @@ Result<std::vector<std::vector<int32_t>>> windows_of(const PerplexityOptions& op
 }
 
 Result<int> perplexity(const PerplexityOptions& options) {
+  if (options.n_windows < 0)
+    return fail(ErrorCode::invalid_request, fmt::format("--windows is {}", options.n_windows),
+                "give a positive number, or leave it out to score them all");
   if (options.window < 4)
     return fail(ErrorCode::invalid_request,
                 fmt::format("--ctx {} is too small to score", options.window),
@@ -189,10 +194,10 @@ Result<int> perplexity(const PerplexityOptions& options) {
   for (const std::vector<int32_t>& window : windows) {
     HWTV_TRY_VOID(score_window(*session, base.get(), window, score));
     if (progress)
-      fmt::print(stderr, "\rwindow {} of {}: {:.4f}\033[K", score.n_windows, windows.size(),
+      note("\rwindow {} of {}: {:.4f}\033[K", score.n_windows, windows.size(),
                  std::exp(score.surprise.value()));
   }
-  if (progress) fmt::print(stderr, "\r\033[K");
+  if (progress) note("\r\033[K");
   Output output;
   HWTV_TRY_VOID(output.write(options.json ? score_json(score, base != nullptr)
                                           : score_text(score, base != nullptr)));

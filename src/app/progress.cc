@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "app/note.h"
 
 namespace hwtv::app {
 
@@ -18,18 +19,17 @@ Progress::Progress(std::string what, int64_t all_bytes, bool quiet)
       next_s_(clock_.now_s() + 0.2) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) note("\r\033[K");
 }
 
 void Progress::show(int64_t done_bytes) {
   if (!on_ || clock_.now_s() < next_s_) return;
   next_s_ = clock_.now_s() + 0.1;
   shown_ = true;
-  fmt::print(stderr, "\r{} {} of {}  {:.0f} %\033[K", what_,
+  note("\r{} {} of {}  {:.0f} %\033[K", what_,
              format_bytes(static_cast<double>(done_bytes)),
              format_bytes(static_cast<double>(all_bytes_)),
              100.0 * static_cast<double>(done_bytes) / static_cast<double>(all_bytes_));
-  std::fflush(stderr);
 }
 
 }  // namespace hwtv::app

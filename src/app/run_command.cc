@@ -9,6 +9,7 @@
 #include "app/chat_prompt.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/run_journal.h"
 #include "app/sampling_flags.h"
@@ -85,6 +86,13 @@ Result<int> run(const RunOptions& options) {
   if (options.n_logprobs < 0 || options.n_logprobs > kMostLogprobs)
     return fail(ErrorCode::invalid_request, fmt::format("--logprobs is {}", options.n_logprobs),
                 fmt::format("give --logprobs a number from 1 to {}, with --json", kMostLogprobs));
+  if (options.raw && !options.chat_template.empty())
+    return fail(ErrorCode::invalid_request, "--raw and --chat-template exclude each other",
+                "use one of them");
+  if (options.n_tokens < 1)
+    return fail(ErrorCode::invalid_request, fmt::format("-n {} asks for no tokens", options.n_tokens),
+                "give -n a positive number");
+  HWTV_TRY(const engine::SamplingParams sampling, sampling_params(options.sampling));
   HWTV_TRY(const std::string text, prompt_text(options));
   SessionOptions session_options = options.session;
   session_options.quiet = options.json;
@@ -95,7 +103,7 @@ Result<int> run(const RunOptions& options) {
   request.prompt = prompt;
   HWTV_TRY(request.n_tokens_max,
            clip_answer(*session, static_cast<int64_t>(prompt.size()), options.n_tokens));
-  HWTV_TRY(request.sampling, sampling_params(options.sampling));
+  request.sampling = sampling;
   request.stops = options.stops;
   request.n_logprobs = options.n_logprobs;
   Output output;
@@ -110,7 +118,7 @@ Result<int> run(const RunOptions& options) {
   if (options.json) {
     HWTV_TRY_VOID(output.write(answer_json(answer, prompt, options.n_logprobs > 0, account)));
   } else if (account) {
-    fmt::print(stderr, "\n{}", account_text(*account));
+    note("\n{}", account_text(*account));
   }
   return answer.finish == engine::FinishReason::cancelled ? exit_code(ErrorCode::cancelled)
                                                           : kExitOk;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "app/note.h"
 #include "app/version.h"
 #include "journal/journal.h"
 
@@ -28,7 +29,7 @@ std::string model_id(const gguf::File& file) {
 
 Result<void> append(const std::string& command, Session& session, const Account& account) {
   HWTV_TRY(journal::Journal journal, journal::Journal::open_default());
-  if (!journal.notice().empty()) fmt::print(stderr, "hwtv: {}\n", journal.notice());
+  if (!journal.notice().empty()) note("hwtv: {}\n", journal.notice());
   journal::RunRecord record;
   record.time_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -48,7 +49,7 @@ Result<void> append(const std::string& command, Session& session, const Account&
 
 void keep_run(const std::string& command, Session& session, const Account& account) {
   if (const auto kept = append(command, session, account); !kept)
-    fmt::print(stderr, "hwtv: this run is not in the journal: {} ({})\n", kept.error().what,
+    note("hwtv: this run is not in the journal: {} ({})\n", kept.error().what,
                kept.error().advice);
 }
 

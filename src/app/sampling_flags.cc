@@ -55,6 +55,9 @@ Result<engine::SamplingParams> sampling_params(const SamplingFlags& flags) {
     HWTV_TRY(const auto bias, parse_bias(text));
     params.logit_bias.push_back(bias);
   }
+  // Before a model is loaded; the engine checks the tokens against its vocabulary.
+  HWTV_TRY_VOID(
+      engine::check_sampling_params(params, std::numeric_limits<int32_t>::max()));
   return params;
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/backend_choice.h"
 #include "app/model_cache.h"
+#include "app/note.h"
 #include "app/progress.h"
 #include "base/units.h"
 #include "text/tokenizer_memory.h"
@@ -69,7 +70,9 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
                 fmt::format("{} is {}, which is not possible", flag, value),
                 fmt::format("give {} a positive number, or leave it out", flag));
   };
-  if (options.threads < 0 || options.threads > 1024) return bad("--threads", options.threads);
+  if (options.threads < 0 || options.threads > kMostThreads)
+    return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
+                fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
   if (options.context < 0) return bad("--ctx", options.context);
   if (options.chunk < 1) return bad("--chunk", options.chunk);
   std::unique_ptr<Session> session(new Session());
@@ -139,7 +142,7 @@ Result<void> Session::check_memory() {
   HWTV_TRY_VOID(plan::check_fit(predicted_, options_.context, cpu,
                                 [this](int64_t context) { return price(context); }));
   if (options_.announce)
-    fmt::print(stderr, "predicted {}, of {} usable\n", plan::describe(predicted_),
+    note("predicted {}, of {} usable\n", plan::describe(predicted_),
                format_bytes(static_cast<double>(cpu.available_bytes)));
   return {};
 }

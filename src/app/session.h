@@ -31,6 +31,7 @@ struct SessionOptions {
   bool announce = false;  // say what will be held before anything is allocated
 };
 inline constexpr int64_t kDefaultContext = 4096;
+inline constexpr int64_t kMostThreads = 1024;
 
 // The flags that every computing command shares; `options` outlives the table.
 std::vector<Option> session_flags(SessionOptions& options);

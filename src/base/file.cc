@@ -53,6 +53,10 @@ Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
 }
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    return fail(ErrorCode::io, fmt::format("{} is not a regular file and cannot be replaced", path),
+                "give the path of a file");
   AtomicFile file;
   file.path_ = path;
   file.beside_ = fmt::format("{}.{}.part", path, ::getpid());
@@ -109,7 +113,8 @@ Result<void> make_folders(const std::string& path) {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: a FIFO without a writer is refused below instead of waited for.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.fd < 0) return io_error("open", path);
   struct stat info{};
   if (::fstat(file.fd, &info) != 0) return io_error("examine", path);
@@ -120,6 +125,10 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   mapped.size_bytes_ = static_cast<size_t>(info.st_size);
   if (mapped.size_bytes_ == 0) return mapped;
   void* at = ::mmap(nullptr, mapped.size_bytes_, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (at == MAP_FAILED && errno == ENOMEM)
+    return fail(ErrorCode::out_of_memory,
+                fmt::format("{} needs {} bytes of address space", path, mapped.size_bytes_),
+                "raise the limit (ulimit -v), or use a smaller model");
   if (at == MAP_FAILED) return io_error("map", path);
   mapped.data_ = static_cast<const std::byte*>(at);
   return mapped;

@@ -246,7 +246,8 @@ void Engine::record_step(double start_s, const ops::StepResult& result) {
   sizes.v_dtype = config_.v_dtype;
   for (const SlicePlan& slice : plan_.slices) {
     const Demand& demand = demands_[static_cast<size_t>(slice.sequence)];
-    (demand.n_to_compute == 1 ? record.n_decode_tokens : record.n_prefill_tokens) +=
+    const Sequence& sequence = *running_[static_cast<size_t>(slice.sequence)];
+    (demand.n_cached >= sequence.n_prompt ? record.n_decode_tokens : record.n_prefill_tokens) +=
         static_cast<int>(slice.n_tokens);
     sizes.n_kv_read_tokens += demand.n_cached + slice.n_tokens;
     sizes.n_attended +=
