@@ -100,7 +100,8 @@ class OutputTest(ProgramTest):
             err = process.stderr.read().decode()
             process.wait(120)
         self.assertEqual(process.returncode, IO)
-        self.assertEqual(len(err.splitlines()), 2, err)
+        self.assertEqual(len(err.splitlines()), 3, err)
+        self.assertTrue(err.startswith("predicted "), err)
         self.assertIn("cannot write to stdout", err)
 
     def test_full_disk_under_stdout(self):
