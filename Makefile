@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 PROMPT ?= Explain in three sentences why memory bandwidth limits how fast a language model answers.
 FUZZ_SECONDS ?= 60
 export FUZZ_SECONDS
+# The compiler's cache serves every clone on this machine.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 HWTV  := build/release/hwtv
 MODEL := SmolLM2-135M-Instruct.Q4_1.gguf
@@ -44,6 +47,7 @@ acceptance: all model ## every promise, one PASS or FAIL line each: tests/accept
 
 acceptance-%: all model
 	@scripts/acceptance.sh $*
+acceptance acceptance-run: packages-acceptance peer
 
 fuzz: packages-ci build/fuzz/build.ninja ## run every fuzzer for FUZZ_SECONDS
 	@$(LOCKED) cmake --build --preset fuzz --target fuzzers

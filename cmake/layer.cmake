@@ -1,5 +1,6 @@
 # add_layer(hw SOURCES ledger.cc DEPS base LIBS fmt::fmt): a static library per folder of src/, its
-# sources listed by name, and one test program from tests/<folder>/*_test.cc with the label "unit".
+# sources listed by name, and one test program from tests/<folder>/*_test.cc with the label "unit"
+# (TESTS names another folder of tests/).
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(Threads REQUIRED)
@@ -30,13 +31,16 @@ endif()
 target_link_libraries(build_flags INTERFACE fmt::fmt Threads::Threads)
 
 function(add_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TESTS" "SOURCES;DEPS;LIBS" ${ARGN})
+  if(NOT ARG_TESTS)
+    set(ARG_TESTS ${name})
+  endif()
   string(REPLACE "/" "_" target ${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   list(TRANSFORM ARG_DEPS REPLACE "/" "_")
   target_link_libraries(${target} PUBLIC build_flags ${ARG_DEPS} ${ARG_LIBS})
   if(HWTV_TESTS)
-    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cc)
+    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${ARG_TESTS}/*_test.cc)
     if(tests)
       add_executable(${target}_test ${tests})
       target_include_directories(${target}_test PRIVATE ${CMAKE_SOURCE_DIR})

@@ -8,7 +8,8 @@ seconds=${FUZZ_SECONDS:-60}
 findings=$PWD/build/fuzz/findings
 mkdir -p "$findings"
 
-# fuzz PROGRAM: its seeds are the files of tests/*/NAME_seeds, if there are any.
+# fuzz PROGRAM: its seeds are the files of tests/*/NAME_seeds and those that NAME_bad_files writes,
+# where there are such.
 fuzz() {
   local program=$1 name log inputs
   name=$(basename "$program")
@@ -17,6 +18,12 @@ fuzz() {
   mkdir -p "$cache/fuzz/$name"
   local seeds=(tests/*/"${name}"_seeds)
   [ -d "${seeds[0]}" ] || seeds=()
+  local writer
+  writer=$(find build/fuzz -name "${name}_bad_files" -type f -executable)
+  if [ -n "$writer" ]; then
+    "$writer" "$findings/$name-seeds"
+    seeds+=("$findings/$name-seeds")
+  fi
   if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
     -artifact_prefix="$findings/$name-" -print_final_stats=1 "$cache/fuzz/$name" "${seeds[@]}" \
     > "$log" 2>&1; then

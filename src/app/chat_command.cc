@@ -59,9 +59,11 @@ class Chat {
     while (next_line(line)) {
       if (line.empty()) continue;
       if (line == "/exit" || line == "/quit") break;
-      const Result<void> done = line[0] == '/' ? obey(line) : say(line);
-      if (!done && done.error().code == ErrorCode::io && !terminal_) return fail(done.error());
-      if (!done) print_error(done.error());
+      const bool is_command = line[0] == '/';
+      const Result<void> done = is_command ? obey(line) : say(line);
+      if (done) continue;
+      if (!is_command && done.error().code == ErrorCode::io) return fail(done.error());  // no reader
+      print_error(done.error());
     }
     if (terminal_) fmt::print(stderr, "\n");
     return kExitOk;
@@ -170,7 +172,9 @@ Result<std::optional<ChatPrompt>> chat_prompt(const ChatOptions& options, const 
 
 Result<int> chat(const ChatOptions& options) {
   HWTV_TRY(engine::SamplingParams sampling, sampling_params(options.sampling));
-  HWTV_TRY(const auto session, Session::open(options.session));
+  SessionOptions session_options = options.session;
+  session_options.announce = true;
+  HWTV_TRY(const auto session, Session::open(session_options));
   HWTV_TRY(std::optional<ChatPrompt> prompt, chat_prompt(options, *session));
   return Chat(options, *session, std::move(prompt), std::move(sampling)).run();
 }

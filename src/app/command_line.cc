@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <sstream>
 
 #include "app/exit_code.h"
+#include "app/output.h"
 #include "app/version.h"
 
 namespace hwtv::app {
@@ -97,6 +99,16 @@ Error usage_error(const CLI::ParseError& error, std::span<const Command> command
           command ? fmt::format("see: hwtv {} --help", command->name) : "see: hwtv --help"};
 }
 
+// What --help or --version asks for.
+int print_asked(const CLI::App& root, const CLI::Success& success) {
+  std::ostringstream text, nothing;
+  root.exit(success, text, nothing);
+  const Result<void> written = Output().write(text.str());
+  if (written) return kExitOk;
+  print_error(written.error());
+  return exit_code(written.error().code);
+}
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -143,8 +155,8 @@ int run_command_line(std::span<const Command> commands, int argc, char** argv) {
   }
   try {
     root.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
-    return root.exit(success);
+  } catch (const CLI::Success& success) {
+    return print_asked(root, success);
   } catch (const CLI::ParseError& error) {
     print_error(usage_error(error, commands, argc, argv));
     return exit_code(ErrorCode::invalid_request);

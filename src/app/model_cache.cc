@@ -32,12 +32,13 @@ Result<std::string> resolve_model(const std::string& name_or_path) {
   for (const CachedModel& model : cached_models()) {
     if (model.name == name_or_path || model.name == name_or_path + ".gguf") return model.path;
     names.push_back(model.name);
+    names.push_back(model.name.substr(0, model.name.size() - 5));  // without ".gguf"
   }
   const std::string near = nearest(name_or_path, names);
   return fail(
       ErrorCode::invalid_request,
       fmt::format("there is no file {} and no model of that name in the cache, which has {}",
-                  name_or_path, names.size()),
+                  name_or_path, names.size() / 2),
       near.empty() ? "give a GGUF file's path, or a name that `hwtv list` shows"
                    : fmt::format("did you mean {}?", near));
 }

@@ -18,6 +18,8 @@
 namespace hwtv::app {
 namespace {
 
+constexpr int64_t kMostLogprobs = 1000;
+
 struct RunOptions {
   SessionOptions session;
   SamplingFlags sampling;
@@ -80,9 +82,13 @@ Result<int> run(const RunOptions& options) {
   if (options.chat && options.raw)
     return fail(ErrorCode::invalid_request, "--chat and --raw exclude each other",
                 "use one of them");
+  if (options.n_logprobs < 0 || options.n_logprobs > kMostLogprobs)
+    return fail(ErrorCode::invalid_request, fmt::format("--logprobs is {}", options.n_logprobs),
+                fmt::format("give --logprobs a number from 1 to {}, with --json", kMostLogprobs));
   HWTV_TRY(const std::string text, prompt_text(options));
   SessionOptions session_options = options.session;
   session_options.quiet = options.json;
+  session_options.announce = !options.json && !options.no_account;
   HWTV_TRY(const auto session, Session::open(session_options));
   HWTV_TRY(const std::vector<int32_t> prompt, prompt_tokens(options, *session, text));
   AnswerRequest request;

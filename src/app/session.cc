@@ -10,6 +10,7 @@
 #include "app/model_cache.h"
 #include "app/progress.h"
 #include "base/units.h"
+#include "text/tokenizer_memory.h"
 
 namespace hwtv::app {
 namespace {
@@ -18,11 +19,10 @@ namespace {
 // disk that fails does so here.
 constexpr int64_t kPageBytes = 4096;
 
-int64_t vocab_bytes(const gguf::File& file) {
+int64_t metadata_bytes(const gguf::File& file) {
   int64_t n_bytes = 0;
-  for (const char* key : {"tokenizer.ggml.tokens", "tokenizer.ggml.merges"})
-    if (const gguf::Value* value = file.find(key))
-      n_bytes += static_cast<int64_t>(value->payload().size());
+  for (const gguf::Entry& entry : file.entries())
+    n_bytes += static_cast<int64_t>(entry.value.payload().size());
   return n_bytes;
 }
 
@@ -111,8 +111,12 @@ engine::EngineConfig Session::engine_config(int64_t context_tokens) const {
 }
 
 plan::MemoryPlan Session::price(int64_t context_tokens) const {
-  const plan::RuntimeShape runtime{device_->n_threads(), tokenizer_->vocab_size(),
-                                   vocab_bytes(model_->file())};
+  const gguf::File& file = model_->file();
+  const plan::RuntimeShape runtime{.n_threads = device_->n_threads(),
+                                   .n_seqs = options_.n_seqs,
+                                   .vocab_size = model_->config().vocab_size,
+                                   .tokenizer_bytes = text::predict_tokenizer_bytes(file),
+                                   .metadata_bytes = metadata_bytes(file)};
   return plan::predict_memory(backend_->spec(), model_->program(),
                               engine::limits_for(engine_config(context_tokens), model_->program()),
                               runtime);
@@ -131,8 +135,13 @@ Result<void> Session::check_memory() {
   ledger.set_predicted(hw::Use::activations, predicted_.device.activations);
   ledger.set_predicted(hw::Use::staging, predicted_.device.staging);
   ledger.set_predicted(hw::Use::runtime, predicted_.runtime_bytes);
-  return plan::check_fit(predicted_, options_.context, device_->machine().cpu(),
-                         [this](int64_t context) { return price(context); });
+  const hw::Device& cpu = device_->machine().cpu();
+  HWTV_TRY_VOID(plan::check_fit(predicted_, options_.context, cpu,
+                                [this](int64_t context) { return price(context); }));
+  if (options_.announce)
+    fmt::print(stderr, "predicted {}, of {} usable\n", plan::describe(predicted_),
+               format_bytes(static_cast<double>(cpu.available_bytes)));
+  return {};
 }
 
 Result<void> Session::load() {

@@ -14,8 +14,10 @@ namespace hwtv::plan {
 // What the program itself takes beside the backend: code's data, heap, stacks, the vocabulary.
 struct RuntimeShape {
   int64_t n_threads = 1;
+  int64_t n_seqs = 1;           // at once: each has a sampler
   int64_t vocab_size = 0;
-  int64_t vocab_bytes = 0;  // of the tokens' texts and merges in the file
+  int64_t tokenizer_bytes = 0;  // of its tables
+  int64_t metadata_bytes = 0;   // of the file, read once and mapped from then on
 };
 
 struct MemoryPlan {
@@ -24,6 +26,9 @@ struct MemoryPlan {
 
   int64_t total_bytes() const { return device.total() + runtime_bytes; }
 };
+
+// "195.1 MiB: weights 92.1 MiB, kv 90.0 MiB, activations 6.9 MiB, runtime 6.1 MiB".
+std::string describe(const MemoryPlan& plan);
 
 MemoryPlan predict_memory(const ops::BackendSpec& backend, const ops::Program& program,
                           const ops::Limits& limits, const RuntimeShape& runtime);

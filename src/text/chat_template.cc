@@ -17,13 +17,13 @@ using jinja::Position;
 using jinja::Value;
 
 tl::unexpected<Error> fail_at(const jinja::Failure& failure, Position at) {
-  return fail(failure.code,
-              fmt::format("chat template, line {} column {}: {}", at.line, at.column,
-                          failure.message),
-              failure.code == ErrorCode::unsupported
-                  ? "choose another chat template, or write the prompt without one"
-                  : "send the conversation in the form that this template accepts, or choose "
-                    "another template");
+  return fail(
+      failure.code,
+      fmt::format("chat template, line {} column {}: {}", at.line, at.column, failure.message),
+      failure.code == ErrorCode::unsupported
+          ? "choose another chat template, or write the prompt without one"
+          : "send the conversation in the form that this template accepts, or choose "
+            "another template");
 }
 
 // The byte at which `text` stops being UTF-8; its size if it does not.
@@ -66,7 +66,8 @@ Result<jinja::Variables> variables_of(const ChatTemplateInput& input) {
       variables[std::string(name.text())] = value;
     }
   } else if (!extra.is(jinja::Kind::none)) {
-    return fail(ErrorCode::invalid_request, "the chat template's extra variables are no JSON object",
+    return fail(ErrorCode::invalid_request,
+                "the chat template's extra variables are no JSON object",
                 "give them as in {\"enable_thinking\": false}");
   }
   HWTV_TRY(variables["messages"], jinja::parse_json(input.messages_json, "messages"));
@@ -102,7 +103,8 @@ Result<ChatTemplate> ChatTemplate::parse(std::string_view source) {
                 "choose another chat template, or write the prompt without one");
   }
   if (const size_t n = valid_prefix(source); n < source.size()) {
-    return fail(ErrorCode::invalid_request, fmt::format("the chat template is no UTF-8 at byte {}", n),
+    return fail(ErrorCode::invalid_request,
+                fmt::format("the chat template is no UTF-8 at byte {}", n),
                 "choose another chat template, or write the prompt without one");
   }
   try {

@@ -41,7 +41,7 @@ struct ChatTemplateInput {
 
 // What one rendering may use.  A template comes out of a downloaded file: it is not trusted.
 struct ChatTemplateLimits {
-  std::uint64_t steps_max = 50'000'000;  // expressions evaluated, or 32 bytes of text worked on
+  std::uint64_t steps_max = 20'000'000;  // expressions evaluated, or 32 bytes of text worked on
   std::size_t live_bytes_max = std::size_t{256} << 20;  // values alive at one time
   std::size_t output_bytes_max = std::size_t{64} << 20;
 };

@@ -26,33 +26,34 @@ Value forbidden(const Value& value, std::string_view name) {
 }
 
 Value bound_method(std::string_view name, Method method, const Value& receiver, Runtime& runtime) {
-  return runtime.object<Function>(
-      receiver.depth() + 1, std::string(name), [method, receiver](Runtime& now, const Arguments& arguments) {
-        return method(now, receiver, arguments);
-      });
+  return runtime.object<Function>(receiver.depth() + 1, std::string(name),
+                                  [method, receiver](Runtime& now, const Arguments& arguments) {
+                                    return method(now, receiver, arguments);
+                                  });
 }
 
 // What every Python object has, and the sandbox keeps from templates.
 bool is_internal_name(std::string_view name) {
   static constexpr std::string_view kNames[] = {
-      "__class__",   "__delattr__", "__dir__",      "__doc__",           "__eq__",
-      "__format__",  "__ge__",      "__getattribute__", "__getstate__",  "__gt__",
-      "__hash__",    "__init__",    "__init_subclass__", "__le__",       "__lt__",
-      "__ne__",      "__new__",     "__reduce__",   "__reduce_ex__",     "__repr__",
-      "__setattr__", "__sizeof__",  "__str__",      "__subclasshook__"};
+      "__class__",   "__delattr__", "__dir__",           "__doc__",         "__eq__",
+      "__format__",  "__ge__",      "__getattribute__",  "__getstate__",    "__gt__",
+      "__hash__",    "__init__",    "__init_subclass__", "__le__",          "__lt__",
+      "__ne__",      "__new__",     "__reduce__",        "__reduce_ex__",   "__repr__",
+      "__setattr__", "__sizeof__",  "__str__",           "__subclasshook__"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 // The item at `index`, counted from the end when negative; missing when out of range.
 Value sequence_item(const Value& value, int64_t index, Runtime& runtime) {
   const bool text = value.is(Kind::string);
-  const int64_t n =
-      static_cast<int64_t>(text ? value.str().n_characters : value.items().size());
+  const int64_t n = static_cast<int64_t>(text ? value.str().n_characters : value.items().size());
   if (index < 0) index += n;
   if (index < 0 || index >= n) return {};
   const size_t at = static_cast<size_t>(index);
   if (!text) return value.items()[at];
-  if (value.str().ascii()) return runtime.string(std::string(1, value.text()[at]), value.str().markup);
+  if (value.str().ascii()) {
+    return runtime.string(std::string(1, value.text()[at]), value.str().markup);
+  }
   runtime.budget.spend_on_bytes(value.text().size());
   const size_t byte = byte_of_character(value.text(), at);
   return runtime.string(
@@ -83,9 +84,9 @@ Value python_attribute(const Value& value, std::string_view name, Runtime& runti
   if (value.is(Kind::undefined)) raise(value.undefined_message());
   if (value.is(Kind::object)) {
     Value found = value.object().attribute(runtime, name);
-    if (!found.is(Kind::missing)) return found.is(Kind::undefined) || name[0] != '_'
-                                             ? found
-                                             : forbidden(value, name);
+    if (!found.is(Kind::missing)) {
+      return found.is(Kind::undefined) || name[0] != '_' ? found : forbidden(value, name);
+    }
   } else if (value.is(Kind::string)) {
     if (const Method method = find_string_method(name)) {
       return bound_method(name, method, value, runtime);
@@ -216,7 +217,8 @@ Value slice(const Value& value, const Value& start, const Value& stop, const Val
       values.push_back(value.items()[static_cast<size_t>(at)]);
       if (i + 1 < bounds.n) at += bounds.step;
     }
-    return value.is(Kind::list) ? runtime.list(std::move(values)) : runtime.tuple(std::move(values));
+    return value.is(Kind::list) ? runtime.list(std::move(values))
+                                : runtime.tuple(std::move(values));
   }
   if (value.is(Kind::object)) {
     if (const auto* range = dynamic_cast<const Range*>(&value.object())) {

@@ -1,5 +1,5 @@
-// A parsed template.  The parser makes it, jinja_scope resolves its names to slots, and from then on
-// it never changes.
+// A parsed template.  The parser makes it, jinja_scope resolves its names to slots, and from then
+// on it never changes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -33,8 +33,22 @@ struct Scope {
 
 struct Expression {
   enum class Kind : uint8_t {
-    constant, name, list, dict, unary, binary, logic, concat, comparison, conditional, attribute,
-    item, slice, call, filter, test,
+    constant,
+    name,
+    list,
+    dict,
+    unary,
+    binary,
+    logic,
+    concat,
+    comparison,
+    conditional,
+    attribute,
+    item,
+    slice,
+    call,
+    filter,
+    test,
   };
   Expression(Kind kind_in, Position at_in) : kind(kind_in), at(at_in) {}
   virtual ~Expression() = default;
@@ -46,7 +60,8 @@ struct Expression {
 using ExpressionPtr = std::unique_ptr<Expression>;
 
 struct Constant final : Expression {
-  Constant(Position position, Value v) : Expression(Kind::constant, position), value(std::move(v)) {}
+  Constant(Position position, Value v)
+      : Expression(Kind::constant, position), value(std::move(v)) {}
   Value value;
 };
 
@@ -58,7 +73,8 @@ struct Name final : Expression {
 };
 
 struct ListLiteral final : Expression {
-  ListLiteral(Position position, bool is_tuple) : Expression(Kind::list, position), tuple(is_tuple) {}
+  ListLiteral(Position position, bool is_tuple)
+      : Expression(Kind::list, position), tuple(is_tuple) {}
   bool tuple;
   bool parenthesized = false;
   std::vector<ExpressionPtr> items;
@@ -77,18 +93,22 @@ struct Unary final : Expression {
   ExpressionPtr operand;
 };
 
-struct Binary final : Expression {
-  Binary(Position position, Operator o, ExpressionPtr a, ExpressionPtr b)
-      : Expression(Kind::binary, position), op(o), left(std::move(a)), right(std::move(b)) {}
-  Operator op;
+struct TwoOperands : Expression {
+  TwoOperands(Kind kind_in, Position position, ExpressionPtr a, ExpressionPtr b)
+      : Expression(kind_in, position), left(std::move(a)), right(std::move(b)) {}
   ExpressionPtr left, right;
 };
 
-struct Logic final : Expression {
+struct Binary final : TwoOperands {
+  Binary(Position position, Operator o, ExpressionPtr a, ExpressionPtr b)
+      : TwoOperands(Kind::binary, position, std::move(a), std::move(b)), op(o) {}
+  Operator op;
+};
+
+struct Logic final : TwoOperands {  // `and`, `or`
   Logic(Position position, bool is_and, ExpressionPtr a, ExpressionPtr b)
-      : Expression(Kind::logic, position), conjunction(is_and), left(std::move(a)), right(std::move(b)) {}
+      : TwoOperands(Kind::logic, position, std::move(a), std::move(b)), conjunction(is_and) {}
   bool conjunction;
-  ExpressionPtr left, right;
 };
 
 struct Concat final : Expression {
@@ -135,7 +155,8 @@ struct CallArguments {
 };
 
 struct Call final : Expression {
-  Call(Position position, ExpressionPtr e) : Expression(Kind::call, position), callee(std::move(e)) {}
+  Call(Position position, ExpressionPtr e)
+      : Expression(Kind::call, position), callee(std::move(e)) {}
   ExpressionPtr callee;
   CallArguments arguments;
 };
@@ -173,7 +194,16 @@ struct Target {
 
 struct Statement {
   enum class Kind : uint8_t {
-    output, condition, loop, set, set_block, macro, call_block, filter_block, with, break_loop,
+    output,
+    condition,
+    loop,
+    set,
+    set_block,
+    macro,
+    call_block,
+    filter_block,
+    with,
+    break_loop,
     continue_loop,
   };
   Statement(Kind kind_in, Position at_in) : kind(kind_in), at(at_in) {}

@@ -19,6 +19,8 @@ void Budget::too_many_bytes(size_t n_bytes) const {
                                 live_bytes_, limits_.live_bytes_max));
 }
 
-void Budget::too_deep() const { raise_unsupported(fmt::format("nested deeper than {}", kDepthMax)); }
+void Budget::too_deep() const {
+  raise_unsupported(fmt::format("nested deeper than {}", kDepthMax));
+}
 
 }  // namespace hwtv::text::jinja

@@ -21,9 +21,9 @@ struct Expansion {  // one character whose capital is several, as in "ß"
 
 template <size_t n>
 bool in_ranges(const Range (&ranges)[n], uint32_t code_point) {
-  const Range* at = std::upper_bound(
-      ranges, ranges + n, code_point,
-      [](uint32_t point, const Range& range) { return point < range.first; });
+  const Range* at =
+      std::upper_bound(ranges, ranges + n, code_point,
+                       [](uint32_t point, const Range& range) { return point < range.first; });
   return at != ranges && code_point <= at[-1].last;
 }
 
@@ -240,9 +240,8 @@ std::string casefold(std::string_view text) {
 }
 
 size_t count_characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<uint8_t>(c) & 0xC0) != 0x80;
-  }));
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
 }
 
 size_t byte_of_character(std::string_view text, size_t n) {

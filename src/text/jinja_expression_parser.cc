@@ -37,7 +37,9 @@ void ExpressionParser::expect_name(std::string_view name) {
 }
 
 void ExpressionParser::expect_symbol(std::string_view symbol) {
-  if (!skip_symbol(symbol)) fail_here(fmt::format("expected '{}', got '{}'", symbol, current().text));
+  if (!skip_symbol(symbol)) {
+    fail_here(fmt::format("expected '{}', got '{}'", symbol, current().text));
+  }
 }
 
 void ExpressionParser::fail_at(Position at, std::string message) {
@@ -91,7 +93,8 @@ Target ExpressionParser::to_target(const Expression& expression) const {
     target.name = static_cast<const Name&>(expression).name;
     return target;
   }
-  if (expression.kind == Expression::Kind::list && static_cast<const ListLiteral&>(expression).tuple) {
+  if (expression.kind == Expression::Kind::list &&
+      static_cast<const ListLiteral&>(expression).tuple) {
     target.kind = Target::Kind::tuple;
     for (const auto& item : static_cast<const ListLiteral&>(expression).items) {
       target.items.push_back(to_target(*item));
@@ -171,8 +174,9 @@ ExpressionPtr ExpressionParser::parse_comparison() {
   const Position at = current().at;
   ExpressionPtr first = parse_sum();
   const auto read_operator = [&]() -> std::optional<Op> {
-    constexpr std::pair<std::string_view, Op> kOperators[] = {
-        {"==", Op::eq}, {"!=", Op::ne}, {"<", Op::lt}, {"<=", Op::le}, {">", Op::gt}, {">=", Op::ge}};
+    constexpr std::pair<std::string_view, Op> kOperators[] = {{"==", Op::eq}, {"!=", Op::ne},
+                                                              {"<", Op::lt},  {"<=", Op::le},
+                                                              {">", Op::gt},  {">=", Op::ge}};
     for (const auto& [symbol, op] : kOperators) {
       if (skip_symbol(symbol)) return op;
     }

@@ -14,8 +14,8 @@ class ExpressionParser {
   explicit ExpressionParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   struct TupleOptions {
-    bool conditional = true;      // whether `a if b` is read
-    bool simple = false;          // names and literals only
+    bool conditional = true;  // whether `a if b` is read
+    bool simple = false;      // names and literals only
     bool parenthesized = false;
     bool with_namespace = false;  // whether `ns.name` may be assigned to
     std::string_view end = {};    // a name that ends it
@@ -37,7 +37,9 @@ class ExpressionParser {
   void expect(Token::Kind kind);
   void expect_name(std::string_view name);
   void expect_symbol(std::string_view symbol);
-  [[noreturn]] void fail_here(std::string message) const { fail_at(current().at, std::move(message)); }
+  [[noreturn]] void fail_here(std::string message) const {
+    fail_at(current().at, std::move(message));
+  }
   [[noreturn]] static void fail_at(Position at, std::string message);
 
   // --- expressions

@@ -136,8 +136,7 @@ Value word_count(Runtime& runtime, const Value& input, const Arguments& argument
   for (size_t at = 0; at < text.text().size();) {
     const Decoded c = decode_utf8(text.text(), at);
     at += c.n_bytes;
-    const bool of_word =
-        is_alpha(c.code_point) || is_numeric(c.code_point) || c.code_point == '_';
+    const bool of_word = is_alpha(c.code_point) || is_numeric(c.code_point) || c.code_point == '_';
     n += of_word && !in_word ? 1 : 0;
     in_word = of_word;
   }
@@ -177,8 +176,7 @@ Value strip_tags(Runtime& runtime, const Value& input, const Arguments& argument
   };
   remove_between("<!--", "-->");
   remove_between("<", ">");
-  const Value words =
-      find_string_method("split")(runtime, runtime.string(std::move(rest)), {});
+  const Value words = find_string_method("split")(runtime, runtime.string(std::move(rest)), {});
   return find_string_method("join")(runtime, runtime.string(" "), {{words}, {}});
 }
 
@@ -206,9 +204,9 @@ Value url_encode(Runtime& runtime, const Value& input, const Arguments& argument
   if (input.is(Kind::string) || !iterable(input)) {
     return runtime.string(url_quote(input, false, runtime));
   }
-  const Value pairs =
-      input.is(Kind::dict) ? runtime.object<DictView>(input.depth() + 1, input, DictView::Part::items)
-                           : input;
+  const Value pairs = input.is(Kind::dict) ? runtime.object<DictView>(input.depth() + 1, input,
+                                                                      DictView::Part::items)
+                                           : input;
   std::string out;
   const auto iterator = iterate(pairs, runtime);
   for (Value pair; iterator->next(runtime, pair);) {
@@ -335,8 +333,8 @@ Value parse_integer(View text, int64_t base) {
   if (digits[0] == '-' || digits[0] == '+') return {};
   int64_t value = 0;
   if (negative) digits.insert(digits.begin(), '-');
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value,
-                                            static_cast<int>(base));
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, static_cast<int>(base));
   if (error == std::errc::result_out_of_range) raise_unsupported("an integer beyond 64 bits");
   if (error != std::errc() || end != digits.data() + digits.size()) return {};
   return Value::integer(value);
@@ -356,7 +354,9 @@ Value to_float(Runtime&, const Value& input, const Arguments& arguments) {
   if (input.is(Kind::real)) out = input;
   if (input.is_integral()) out = Value::real(static_cast<double>(input.as_integer()));
   if (input.is(Kind::string)) out = parse_real(input.text());
-  if (input.is(Kind::big)) out = Value::real(std::strtod(std::string(input.text()).c_str(), nullptr));
+  if (input.is(Kind::big)) {
+    out = Value::real(std::strtod(std::string(input.text()).c_str(), nullptr));
+  }
   if (!out.is(Kind::missing)) return out;
   return bound[0].is(Kind::missing) ? Value::real(0) : bound[0];
 }
@@ -433,11 +433,10 @@ Value round_number(Runtime& runtime, const Value& input, const Arguments& argume
   const Value scale = binary(Operator::power, Value::integer(10), precision, runtime);
   const Value scaled = binary(Operator::multiply, input, scale, runtime);
   if (scaled.is(Kind::string)) raise("must be real number, not str");
-  const Value whole =
-      scaled.is(Kind::real)
-          ? truncate_real(method == "ceil" ? std::ceil(scaled.as_real())
-                                           : std::floor(scaled.as_real()))
-          : scaled;
+  const Value whole = scaled.is(Kind::real)
+                          ? truncate_real(method == "ceil" ? std::ceil(scaled.as_real())
+                                                           : std::floor(scaled.as_real()))
+                          : scaled;
   if (whole.is(Kind::missing)) raise("cannot convert float infinity to integer");
   return binary(Operator::divide, whole, scale, runtime);
 }
@@ -461,8 +460,8 @@ Value file_size(Runtime& runtime, const Value& input, const Arguments& arguments
 
 Value default_value(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const std::vector<Value> bound = bind("default", arguments, {"default_value", "boolean"}, 0);
-  const bool replaced = input.is(Kind::undefined) ||
-                        (is_true(bound[1], runtime) && !truthy(input, runtime));
+  const bool replaced =
+      input.is(Kind::undefined) || (is_true(bound[1], runtime) && !truthy(input, runtime));
   if (!replaced) return input;
   return bound[0].is(Kind::missing) ? runtime.string("") : bound[0];
 }
@@ -485,7 +484,8 @@ struct NamedFilter {
   Filter filter;
 };
 
-constexpr NamedFilter kFilters[] = {  // in the order of their names
+constexpr NamedFilter kFilters[] = {
+    // in the order of their names
     {"abs", absolute},
     {"attr", attribute_only},
     {"capitalize", through_method<kCapitalize>},
@@ -539,9 +539,9 @@ Value escape_html(Runtime& runtime, const Value& value) {
 }
 
 Filter find_filter(std::string_view name) {
-  const auto* at = std::lower_bound(
-      std::begin(kFilters), std::end(kFilters), name,
-      [](const NamedFilter& filter, View wanted) { return filter.name < wanted; });
+  const auto* at =
+      std::lower_bound(std::begin(kFilters), std::end(kFilters), name,
+                       [](const NamedFilter& filter, View wanted) { return filter.name < wanted; });
   if (at != std::end(kFilters) && at->name == name) return at->filter;
   return find_sequence_filter(name);
 }

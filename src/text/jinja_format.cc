@@ -117,8 +117,8 @@ void append_integer(int64_t value, const Spec& spec, std::string& out) {
   const char type = spec.type == 0 || spec.type == 'n' ? 'd' : spec.type;
   if (type == 'c') return append_character(value, spec, out);
   const std::string prefix = spec.alternate && type != 'd' ? std::string("0") + type : "";
-  append_number(value < 0, prefix, digits_of(magnitude_of(value), type), spec,
-                type == 'd' ? 3 : 4, out);
+  append_number(value < 0, prefix, digits_of(magnitude_of(value), type), spec, type == 'd' ? 3 : 4,
+                out);
 }
 
 std::string exponent_free(double magnitude, const Spec& spec) {
@@ -195,7 +195,12 @@ class PercentFormatter {
   }
 
  private:
-  bool is_mapping() const { return arguments_.is(Kind::dict) || arguments_.is(Kind::list); }
+  // PyMapping_Check: anything with items but a str or a tuple; its values may stay unused.
+  bool is_mapping() const {
+    return arguments_.is(Kind::dict) || arguments_.is(Kind::list) ||
+           arguments_.is(Kind::undefined) ||
+           (arguments_.is(Kind::object) && arguments_.object().has_items());
+  }
 
   char peek() const { return at_ < format_.size() ? format_[at_] : '\0'; }
 
@@ -244,14 +249,15 @@ class PercentFormatter {
     Spec spec;
     Value value;
     if (peek() == '(') value = mapped();
-    for (;; ++at_) {
-      const char c = peek();
-      if (c == '-') spec.align = '<';
-      else if (c == '+') spec.sign = '+';
-      else if (c == ' ') spec.sign = spec.sign == '+' ? '+' : ' ';
-      else if (c == '#') spec.alternate = true;
-      else if (c == '0') spec.zero = true;
-      else break;
+    for (bool flag = true; flag; at_ += flag ? 1 : 0) {
+      switch (peek()) {
+        case '-': spec.align = '<'; break;
+        case '+': spec.sign = '+'; break;
+        case ' ': spec.sign = spec.sign == '+' ? '+' : ' '; break;
+        case '#': spec.alternate = true; break;
+        case '0': spec.zero = true; break;
+        default: flag = false;
+      }
     }
     spec.width = number();
     if (spec.width < 0) {
@@ -301,9 +307,9 @@ class PercentFormatter {
           raise(fmt::format("must be real number, not {}", type_name(value)));
         }
         if (spec.align == '<') spec.zero = false;
-        return append_real(value.is(Kind::real) ? value.as_real()
-                                                : static_cast<double>(value.as_integer()),
-                           spec, out_);
+        return append_real(
+            value.is(Kind::real) ? value.as_real() : static_cast<double>(value.as_integer()), spec,
+            out_);
       case 'c':
         if (value.is(Kind::string) && value.str().n_characters == 1) {
           return append_padded("", value.text(), spec, '>', out_);
@@ -468,10 +474,10 @@ class BraceFormatter {
         if (end == std::string_view::npos) raise("Missing ']' in format string");
         const std::string_view key = path.substr(1, end - 1);
         if (key.empty()) raise("Empty attribute in format string");
-        value = item(value,
-                     is_number(key) ? Value::integer(to_number(key))
-                                    : runtime_.string(std::string(key)),
-                     runtime_);
+        value = item(
+            value,
+            is_number(key) ? Value::integer(to_number(key)) : runtime_.string(std::string(key)),
+            runtime_);
         path.remove_prefix(end + 1);
       } else {
         raise("Only '.' or '[' may follow ']' in format field specifier");
@@ -531,8 +537,8 @@ class BraceFormatter {
   void append(const Value& value, std::string_view text, std::string& out) {
     if (text.empty()) return append_str(value, runtime_, out);
     const Spec spec = parse(text);
-    const bool real_type = std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos &&
-                           spec.type != 0;
+    const bool real_type =
+        std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos && spec.type != 0;
     if (value.is(Kind::string)) {
       if ((spec.type != 0 && spec.type != 's') || spec.align == '=') {
         raise(fmt::format("Unknown format code '{}' for object of type 'str'", spec.type));

@@ -86,8 +86,7 @@ Value raise_exception(Runtime& runtime, const Arguments& arguments) {
 
 Value strftime_now(Runtime& runtime, const Arguments& arguments) {
   const std::vector<Value> bound = bind("strftime_now", arguments, {"format"}, 1);
-  return runtime.string(
-      format_time(to_text("strftime_now()", bound[0]), runtime.now, runtime));
+  return runtime.string(format_time(to_text("strftime_now()", bound[0]), runtime.now, runtime));
 }
 
 [[noreturn]] Value lipsum(Runtime&, const Arguments&) { raise_unsupported("lipsum()"); }

@@ -14,7 +14,8 @@ namespace {
 template <typename T>
 class Replaced {
  public:
-  Replaced(T& variable, T value) : variable_(variable), old_(std::exchange(variable, std::move(value))) {}
+  Replaced(T& variable, T value)
+      : variable_(variable), old_(std::exchange(variable, std::move(value))) {}
   ~Replaced() { variable_ = std::move(old_); }
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
@@ -209,23 +210,24 @@ Interpreter::Flow Interpreter::run_loop(const Loop& node) {
   return Flow::go_on;
 }
 
-std::shared_ptr<Iterator> Interpreter::filtered(const Loop& node, std::shared_ptr<Iterator> source) {
+std::shared_ptr<Iterator> Interpreter::filtered(const Loop& node,
+                                                std::shared_ptr<Iterator> source) {
   enter(node.test_scope);
   auto home = activation_;
-  return std::make_shared<Generator>(
-      [this, &node, home = std::move(home), source = std::move(source)](Runtime& runtime, Value& out) {
-        const Replaced at_home(activation_, home);
-        const DepthGuard depth(runtime.budget);
-        while (source->next(runtime, out)) {
-          runtime.budget.spend(1);
-          assign(node.test_target, out);
-          if (!truthy(evaluate(*node.test), runtime)) continue;
-          // jinja2 puts the item together again from the variables it was unpacked into.
-          if (node.target.kind == Target::Kind::tuple) out = runtime.tuple(to_vector(out, runtime));
-          return true;
-        }
-        return false;
-      });
+  return std::make_shared<Generator>([this, &node, home = std::move(home),
+                                      source = std::move(source)](Runtime& runtime, Value& out) {
+    const Replaced at_home(activation_, home);
+    const DepthGuard depth(runtime.budget);
+    while (source->next(runtime, out)) {
+      runtime.budget.spend(1);
+      assign(node.test_target, out);
+      if (!truthy(evaluate(*node.test), runtime)) continue;
+      // jinja2 puts the item together again from the variables it was unpacked into.
+      if (node.target.kind == Target::Kind::tuple) out = runtime.tuple(to_vector(out, runtime));
+      return true;
+    }
+    return false;
+  });
 }
 
 Interpreter::Flow Interpreter::iterate_loop(const Loop& node, const Value& sequence, int64_t depth,
@@ -354,7 +356,8 @@ Value Interpreter::run_macro(const MacroCode& code, const std::shared_ptr<Activa
   if (code.uses_caller && !code.declares_caller) {
     Value caller = take_named("caller");
     const bool none = caller.is(Kind::missing) || caller.is(Kind::none);
-    own->slots[code.caller_index] = none ? Value::undefined("No caller defined") : std::move(caller);
+    own->slots[code.caller_index] =
+        none ? Value::undefined("No caller defined") : std::move(caller);
   }
   if (code.uses_kwargs) {
     auto dict = runtime_.dict();
@@ -483,10 +486,10 @@ Value Interpreter::evaluate_comparison(const ComparisonChain& node) {
   for (const auto& [op, operand] : node.rest) {
     Value right = evaluate(*operand);
     runtime_.at = node.at;
-    const bool holds = op == ComparisonChain::Op::in       ? contains(right, left, runtime_)
-                       : op == ComparisonChain::Op::not_in ? !contains(right, left, runtime_)
-                                                           : compare(static_cast<Comparison>(op),
-                                                                     left, right, runtime_);
+    const bool holds = op == ComparisonChain::Op::in ? contains(right, left, runtime_)
+                       : op == ComparisonChain::Op::not_in
+                           ? !contains(right, left, runtime_)
+                           : compare(static_cast<Comparison>(op), left, right, runtime_);
     if (!holds) return Value::boolean(false);
     left = std::move(right);
   }

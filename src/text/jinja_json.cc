@@ -42,7 +42,8 @@ class Reader final : public nlohmann::json_sax<nlohmann::json> {
     for (const Value& value : values) depth = std::max(depth, value.depth() + 1);
     return put(Value::list(std::make_shared<Items>(std::move(values), depth, false, Charge())));
   }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
     problem = fmt::format("is no JSON at byte {}", position);
     return false;
   }
@@ -53,7 +54,7 @@ class Reader final : public nlohmann::json_sax<nlohmann::json> {
  private:
   static constexpr size_t kDepthMax = 200;
 
-  struct Open {  // an array or object that is not closed yet
+  struct Open {                  // an array or object that is not closed yet
     std::shared_ptr<Dict> dict;  // null: an array
     Value key;
     std::vector<Value> values;

@@ -351,14 +351,16 @@ class Lexer {
   // --- the content of a string
 
   // Hexadecimal or octal digits at `at`; throws if there are fewer than `n_min`.
-  uint32_t read_code(View text, size_t& at, size_t n_min, size_t n_max, uint32_t base, size_t begin) {
+  uint32_t read_code(View text, size_t& at, size_t n_min, size_t n_max, uint32_t base,
+                     size_t begin) {
     uint32_t code = 0;
     size_t n = 0;
     for (; n < n_max && at < text.size(); ++n, ++at) {
       const char c = text[at], small = static_cast<char>(c | 0x20);
       const uint32_t digit = is_digit_char(c) ? static_cast<uint32_t>(c - '0')
-                             : small >= 'a' && small <= 'f' ? static_cast<uint32_t>(small - 'a' + 10)
-                                                            : 99;
+                             : small >= 'a' && small <= 'f'
+                                 ? static_cast<uint32_t>(small - 'a' + 10)
+                                 : 99;
       if (digit >= base) break;
       code = code * base + digit;
     }

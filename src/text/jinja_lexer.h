@@ -1,4 +1,5 @@
-// A template's source as tokens, with jinja2's whitespace control (trim_blocks and lstrip_blocks on).
+// A template's source as tokens, with jinja2's whitespace control (trim_blocks and lstrip_blocks
+// on).
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +11,16 @@ namespace hwtv::text::jinja {
 
 struct Token {
   enum class Kind : uint8_t {
-    data, variable_begin, variable_end, block_begin, block_end, name, string, number, symbol, end,
+    data,
+    variable_begin,
+    variable_end,
+    block_begin,
+    block_end,
+    name,
+    string,
+    number,
+    symbol,
+    end,
   };
   Kind kind;
   Position at;

@@ -58,9 +58,8 @@ Value LoopContext::attribute(Runtime& runtime, std::string_view name) {
     return after.is(Kind::missing) ? Value::undefined("there is no next item") : after;
   }
   if (name == "cycle") {
-    return runtime.object<Function>(0, "cycle", [this](Runtime&, const Arguments& arguments) {
-      return cycle(arguments);
-    });
+    return runtime.object<Function>(
+        0, "cycle", [this](Runtime&, const Arguments& arguments) { return cycle(arguments); });
   }
   if (name == "changed") {
     return runtime.object<Function>(0, "changed", [this](Runtime& now, const Arguments& arguments) {
@@ -80,7 +79,9 @@ Value LoopContext::cycle(const Arguments& arguments) const {
 bool LoopContext::changed(Runtime& runtime, const Arguments& arguments) {
   if (!arguments.named.empty()) raise("changed() takes no keyword arguments");
   const Value value = runtime.tuple(arguments.positional);
-  if (!last_changed_.is(Kind::missing) && equal(last_changed_, value, &runtime.budget)) return false;
+  if (!last_changed_.is(Kind::missing) && equal(last_changed_, value, &runtime.budget)) {
+    return false;
+  }
   last_changed_ = value;
   return true;
 }

@@ -9,7 +9,8 @@ namespace hwtv::text::jinja {
 
 class LoopContext final : public Object {
  public:
-  // `source` runs over `iterable`, or over what a filter leaves of it; then `iterable` has no length.
+  // `source` runs over `iterable`, or over what a filter leaves of it; then `iterable` has no
+  // length.
   LoopContext(Interpreter& interpreter, const Loop& node, std::shared_ptr<Activation> outer,
               Value iterable, std::shared_ptr<Iterator> source, int64_t level)
       : interpreter_(interpreter),

@@ -48,9 +48,7 @@ std::shared_ptr<Iterator> DictView::iterate(std::shared_ptr<Object>) {
       [dict = dict_, part = part_, i = size_t{0}](Runtime& runtime, Value& out) mutable {
         if (i == dict.dict().entries().size()) return false;
         const auto& [key, value] = dict.dict().entries()[i++];
-        out = part == Part::items  ? runtime.tuple({key, value})
-              : part == Part::keys ? key
-                                   : value;
+        out = part == Part::items ? runtime.tuple({key, value}) : part == Part::keys ? key : value;
         return true;
       });
 }
@@ -102,11 +100,12 @@ void Namespace::set(const std::string& name, Value value) {
 Value Cycler::attribute(Runtime& runtime, std::string_view name) {
   if (name == "current") return items_[*at_];
   if (name == "next") {
-    return runtime.object<Function>(depth + 1, "next", [items = items_, at = at_](Runtime&, const Arguments&) {
-      const Value current = items[*at];
-      *at = (*at + 1) % items.size();
-      return current;
-    });
+    return runtime.object<Function>(depth + 1, "next",
+                                    [items = items_, at = at_](Runtime&, const Arguments&) {
+                                      const Value current = items[*at];
+                                      *at = (*at + 1) % items.size();
+                                      return current;
+                                    });
   }
   if (name == "reset") {
     return runtime.object<Function>(0, "reset", [at = at_](Runtime&, const Arguments&) {

@@ -23,7 +23,8 @@ class Object {
  public:
   virtual ~Object() = default;
 
-  // Of nesting, as in Items: what this holds is torn down with it.  0 for what Runtime::retain keeps.
+  // Of nesting, as in Items: what this holds is torn down with it.  0 for what Runtime::retain
+  // keeps.
   int depth = 0;
 
   virtual std::string_view type_name() const = 0;
@@ -39,6 +40,7 @@ class Object {
   virtual std::shared_ptr<Iterator> iterate(std::shared_ptr<Object>) { return nullptr; }
   virtual bool callable() const { return false; }
   virtual Value call(Runtime&, const Arguments&);
+  virtual bool hashable() const { return true; }
   // Lets go of all values, at the end of a rendering, so that no cycle of objects stays.
   virtual void forget() {}
 };
@@ -73,6 +75,7 @@ class DictView final : public Object {
   std::string repr(Runtime& runtime) override;
   std::optional<int64_t> length(Runtime&) override;
   std::shared_ptr<Iterator> iterate(std::shared_ptr<Object>) override;
+  bool hashable() const override { return part_ == Part::values; }
   const Dict& dict() const { return dict_.dict(); }
   Part part() const { return part_; }
 

@@ -169,7 +169,8 @@ Value repeat(const Value& sequence, int64_t times, Runtime& runtime) {
       values.insert(values.end(), sequence.items().begin(), sequence.items().end());
     }
   }
-  return sequence.is(Kind::list) ? runtime.list(std::move(values)) : runtime.tuple(std::move(values));
+  return sequence.is(Kind::list) ? runtime.list(std::move(values))
+                                 : runtime.tuple(std::move(values));
 }
 
 bool repeats(const Value& value) { return value.is(Kind::string) || value.is_sequence(); }
@@ -259,8 +260,8 @@ bool contains(const Value& container, const Value& item, Runtime& runtime) {
   switch (container.kind()) {
     case Kind::string:
       if (!item.is(Kind::string)) {
-        raise(fmt::format("'in <string>' requires string as left operand, not {}",
-                          type_name(item)));
+        raise(
+            fmt::format("'in <string>' requires string as left operand, not {}", type_name(item)));
       }
       runtime.budget.spend_on_bytes(container.text().size());
       return container.text().find(item.text()) != std::string_view::npos;
@@ -299,10 +300,10 @@ void merge_sort(std::vector<Keyed>& items, std::vector<Keyed>& spare, size_t fir
   size_t left = first, right = middle;
   for (size_t out = first; out < last; ++out) {
     const bool take_right =
-        left == middle || (right < last && (reverse ? compare(Comparison::lt, items[left].key,
-                                                              items[right].key, runtime)
-                                                    : compare(Comparison::lt, items[right].key,
-                                                              items[left].key, runtime)));
+        left == middle ||
+        (right < last &&
+         (reverse ? compare(Comparison::lt, items[left].key, items[right].key, runtime)
+                  : compare(Comparison::lt, items[right].key, items[left].key, runtime)));
     spare[out] = std::move(items[take_right ? right++ : left++]);
   }
   for (size_t i = first; i < last; ++i) items[i] = std::move(spare[i]);

@@ -65,7 +65,8 @@ class Parser : private ExpressionParser {
         default:
           flush();
           if (ends.size() > 0) {
-            fail_here(fmt::format("Unexpected end of template; '{}' is missing", *(ends.end() - 1)));
+            fail_here(
+                fmt::format("Unexpected end of template; '{}' is missing", *(ends.end() - 1)));
           }
           return body;
       }
@@ -102,7 +103,7 @@ class Parser : private ExpressionParser {
       if (n_loops_ == 0) fail_at(at, fmt::format("'{}' outside loop", tag));
       return std::make_unique<LoopControl>(at, tag == "break");
     }
-    constexpr std::string_view kWebOnly[] = {"autoescape", "block", "extends",
+    constexpr std::string_view kWebOnly[] = {"autoescape", "block",  "extends",
                                              "from",       "import", "include"};
     if (std::find(std::begin(kWebOnly), std::end(kWebOnly), tag) != std::end(kWebOnly)) {
       throw SyntaxFailure{{ErrorCode::unsupported, fmt::format("the tag '{}'", tag)}, at};
@@ -179,8 +180,8 @@ class Parser : private ExpressionParser {
       } else if (!code.parameters.empty() && code.parameters.back().fallback != nullptr) {
         fail_here("non-default argument follows default argument");
       }
-      parameter.undefined = Value::undefined(
-          fmt::format("parameter '{}' was not provided", parameter.name));
+      parameter.undefined =
+          Value::undefined(fmt::format("parameter '{}' was not provided", parameter.name));
       code.parameters.push_back(std::move(parameter));
     }
     next();

@@ -33,7 +33,9 @@ std::string real_repr(double value) {
     if (n > 1) out += "." + digits.substr(1);
     return out + fmt::format("e{}{:02}", exponent < 0 ? '-' : '+', std::abs(exponent));
   }
-  if (exponent < 0) return out + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
+  if (exponent < 0) {
+    return out + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
+  }
   if (n <= exponent + 1) {
     return out + digits + std::string(static_cast<size_t>(exponent + 1 - n), '0') + ".0";
   }
@@ -170,8 +172,7 @@ class JsonWriter {
       case Kind::list:
       case Kind::tuple: return write_items(value.items());
       case Kind::dict: return write_dict(value.dict());
-      default:
-        raise(fmt::format("Object of type {} is not JSON serializable", type_name(value)));
+      default: raise(fmt::format("Object of type {} is not JSON serializable", type_name(value)));
     }
   }
 

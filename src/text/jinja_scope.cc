@@ -96,7 +96,9 @@ class Symbols {
     for (const auto& [index, load] : loads_) {
       switch (load.action) {
         case Action::parameter: break;
-        case Action::resolve: scope.loads.push_back({Load::From::context, index, load.name, {}}); break;
+        case Action::resolve:
+          scope.loads.push_back({Load::From::context, index, load.name, {}});
+          break;
         case Action::alias:
           scope.loads.push_back({Load::From::outer, index, load.name, slot_of(load.outer)});
           break;
@@ -165,13 +167,9 @@ void for_each_child(Expression& expression, Visit&& visit) {
       }
       return;
     case Kind::unary: return visit(*static_cast<Unary&>(expression).operand);
-    case Kind::binary: {
-      auto& node = static_cast<Binary&>(expression);
-      visit(*node.left);
-      return visit(*node.right);
-    }
+    case Kind::binary:
     case Kind::logic: {
-      auto& node = static_cast<Logic&>(expression);
+      auto& node = static_cast<TwoOperands&>(expression);
       visit(*node.left);
       return visit(*node.right);
     }

@@ -48,9 +48,9 @@ class AttributePath {
 
  private:
   static Value part(std::string_view text) {
-    const bool number = !text.empty() && text.size() < 18 &&
-                        std::all_of(text.begin(), text.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !text.empty() && text.size() < 18 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     return number ? Value::integer(std::stoll(std::string(text)))
                   : Value::constant(std::string(text));
   }
@@ -158,17 +158,17 @@ Value to_list(Runtime& runtime, const Value& input, const Arguments& arguments) 
 
 Value items_of(Runtime& runtime, const Value& input, const Arguments& arguments) {
   bind("items", arguments, {}, 0);
-  return generator(runtime, input,
-                   [input, iterator = std::shared_ptr<Iterator>()](Runtime& now, Value& out) mutable {
-                     if (input.is(Kind::undefined)) return false;
-                     if (!input.is(Kind::dict)) raise("Can only get item pairs from a mapping.");
-                     if (iterator == nullptr) {
-                       iterator = iterate(now.object<DictView>(input.depth() + 1, input,
-                                                               DictView::Part::items),
-                                          now);
-                     }
-                     return iterator->next(now, out);
-                   });
+  return generator(
+      runtime, input,
+      [input, iterator = std::shared_ptr<Iterator>()](Runtime& now, Value& out) mutable {
+        if (input.is(Kind::undefined)) return false;
+        if (!input.is(Kind::dict)) raise("Can only get item pairs from a mapping.");
+        if (iterator == nullptr) {
+          iterator =
+              iterate(now.object<DictView>(input.depth() + 1, input, DictView::Part::items), now);
+        }
+        return iterator->next(now, out);
+      });
 }
 
 Value dict_sort(Runtime& runtime, const Value& input, const Arguments& arguments) {
@@ -222,20 +222,19 @@ Value sort(Runtime& runtime, const Value& input, const Arguments& arguments) {
 Value unique(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const std::vector<Value> bound = bind("unique", arguments, {"case_sensitive", "attribute"}, 0);
   const KeyOf key_of{AttributePath(bound[1], {}), is_true(bound[0], runtime)};
-  return generator(
-      runtime, input,
-      [key_of, input, seen = runtime.dict(), iterator = std::shared_ptr<Iterator>()](
-          Runtime& now, Value& out) mutable {
-        if (iterator == nullptr) iterator = iterate(input, now);
-        while (iterator->next(now, out)) {
-          now.budget.spend(1);
-          const Value key = key_of(out, now);
-          if (seen->find(key) != nullptr) continue;
-          seen->set(key, Value::none());
-          return true;
-        }
-        return false;
-      });
+  return generator(runtime, input,
+                   [key_of, input, seen = runtime.dict(), iterator = std::shared_ptr<Iterator>()](
+                       Runtime& now, Value& out) mutable {
+                     if (iterator == nullptr) iterator = iterate(input, now);
+                     while (iterator->next(now, out)) {
+                       now.budget.spend(1);
+                       const Value key = key_of(out, now);
+                       if (seen->find(key) != nullptr) continue;
+                       seen->set(key, Value::none());
+                       return true;
+                     }
+                     return false;
+                   });
 }
 
 template <bool want_largest>
@@ -298,39 +297,39 @@ Value batch(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const std::vector<Value> bound = bind("batch", arguments, {"linecount", "fill_with"}, 1);
   const int64_t size = to_index(bound[0]);
   if (given(bound[1]) && size > (int64_t{1} << 31)) raise_unsupported("batches too long");
-  return generator(
-      runtime, input,
-      [input, size, fill = bound[1], iterator = std::shared_ptr<Iterator>(), held = Value(),
-       started = false](Runtime& now, Value& out) mutable {
-        if (iterator == nullptr) iterator = iterate(input, now);
-        std::vector<Value> values;
-        // jinja2 tests before it appends, so that a size of 0 gives one empty batch first.
-        if (!started) {
-          started = true;
-          if (!iterator->next(now, held)) return false;
-          if (size == 0) {
-            out = now.list({});
-            return true;
-          }
-        }
-        if (held.is(Kind::missing)) return false;
-        values.push_back(std::exchange(held, Value()));
-        for (Value value; iterator->next(now, value);) {
-          now.budget.spend(1);
-          if (static_cast<int64_t>(values.size()) == size || size == 0) {
-            held = std::move(value);
-            break;
-          }
-          values.push_back(std::move(value));
-        }
-        if (held.is(Kind::missing) && given(fill)) {
-          const size_t wanted = static_cast<size_t>(std::max<int64_t>(size, 0));
-          now.budget.require_room(wanted * sizeof(Value));
-          if (values.size() < wanted) values.resize(wanted, fill);
-        }
-        out = now.list(std::move(values));
-        return true;
-      });
+  return generator(runtime, input,
+                   [input, size, fill = bound[1], iterator = std::shared_ptr<Iterator>(),
+                    held = Value(), started = false](Runtime& now, Value& out) mutable {
+                     if (iterator == nullptr) iterator = iterate(input, now);
+                     std::vector<Value> values;
+                     // jinja2 tests before it appends, so that a size of 0 gives one empty batch
+                     // first.
+                     if (!started) {
+                       started = true;
+                       if (!iterator->next(now, held)) return false;
+                       if (size == 0) {
+                         out = now.list({});
+                         return true;
+                       }
+                     }
+                     if (held.is(Kind::missing)) return false;
+                     values.push_back(std::exchange(held, Value()));
+                     for (Value value; iterator->next(now, value);) {
+                       now.budget.spend(1);
+                       if (static_cast<int64_t>(values.size()) == size || size == 0) {
+                         held = std::move(value);
+                         break;
+                       }
+                       values.push_back(std::move(value));
+                     }
+                     if (held.is(Kind::missing) && given(fill)) {
+                       const size_t wanted = static_cast<size_t>(std::max<int64_t>(size, 0));
+                       now.budget.require_room(wanted * sizeof(Value));
+                       if (values.size() < wanted) values.resize(wanted, fill);
+                     }
+                     out = now.list(std::move(values));
+                     return true;
+                   });
 }
 
 Value slices(Runtime& runtime, const Value& input, const Arguments& arguments) {
@@ -354,7 +353,9 @@ Value slices(Runtime& runtime, const Value& input, const Arguments& arguments) {
 }
 
 Value map(Runtime& runtime, const Value& input, const Arguments& arguments) {
-  if (!truthy(input, runtime)) return generator(runtime, input, [](Runtime&, Value&) { return false; });
+  if (!truthy(input, runtime)) {
+    return generator(runtime, input, [](Runtime&, Value&) { return false; });
+  }
   Generator::Next transform;
   const auto is_attribute = [](const auto& named) { return named.first == "attribute"; };
   const auto& named = arguments.named;
@@ -386,7 +387,9 @@ Value map(Runtime& runtime, const Value& input, const Arguments& arguments) {
 
 template <bool keep, bool by_attribute>
 Value select(Runtime& runtime, const Value& input, const Arguments& arguments) {
-  if (!truthy(input, runtime)) return generator(runtime, input, [](Runtime&, Value&) { return false; });
+  if (!truthy(input, runtime)) {
+    return generator(runtime, input, [](Runtime&, Value&) { return false; });
+  }
   return generator(
       runtime, input,
       [input, arguments, iterator = std::shared_ptr<Iterator>(), path = AttributePath(),
@@ -426,7 +429,8 @@ struct NamedFilter {
   Filter filter;
 };
 
-constexpr NamedFilter kFilters[] = {  // in the order of their names
+constexpr NamedFilter kFilters[] = {
+    // in the order of their names
     {"batch", batch},
     {"count", length_of},
     {"dictsort", dict_sort},

@@ -141,8 +141,9 @@ Value remove_affix(Runtime& runtime, const Value& self, const Arguments& argumen
   const std::vector<Value> bound = bind("removeprefix", arguments, {""}, 1);
   const View text = self.text(), affix = to_text("removeprefix()", bound[0]);
   if (prefix ? !text.starts_with(affix) : !text.ends_with(affix)) return self;
-  return text_like(runtime, self, std::string(prefix ? text.substr(affix.size())
-                                                     : text.substr(0, text.size() - affix.size())));
+  return text_like(
+      runtime, self,
+      std::string(prefix ? text.substr(affix.size()) : text.substr(0, text.size() - affix.size())));
 }
 
 // --- searching
@@ -220,8 +221,7 @@ Value affix_matches(Runtime& runtime, const Value& self, const Arguments& argume
   };
   if (!bound[0].is(Kind::tuple)) return Value::boolean(matches(bound[0]));
   runtime.budget.spend(bound[0].items().size());
-  return Value::boolean(
-      std::any_of(bound[0].items().begin(), bound[0].items().end(), matches));
+  return Value::boolean(std::any_of(bound[0].items().begin(), bound[0].items().end(), matches));
 }
 
 // --- splitting
@@ -346,11 +346,16 @@ Value partition(Runtime& runtime, const Value& self, const Arguments& arguments)
     return from_right ? runtime.tuple({part(""), part(""), self})
                       : runtime.tuple({self, part(""), part("")});
   }
-  return runtime.tuple({part(text.substr(0, at)), part(separator),
-                        part(text.substr(at + separator.size()))});
+  return runtime.tuple(
+      {part(text.substr(0, at)), part(separator), part(text.substr(at + separator.size()))});
 }
 
 // --- building
+
+// What a markup text takes as an argument: strings that are none are escaped.
+Value like_receiver(Runtime& runtime, const Value& self, const Value& argument) {
+  return self.str().markup && argument.is(Kind::string) ? escape_html(runtime, argument) : argument;
+}
 
 Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::vector<Value> bound = bind("join", arguments, {""}, 1);
@@ -365,14 +370,15 @@ Value join(Runtime& runtime, const Value& self, const Arguments& arguments) {
     if (!first) out += self.text();
     first = false;
     runtime.budget.spend(1);
-    out += part.text();
+    out += like_receiver(runtime, self, part).text();
     runtime.budget.require_room(out.size() + self.text().size());
   }
   return text_like(runtime, self, std::move(out));
 }
 
 Value replace(Runtime& runtime, const Value& self, const Arguments& arguments) {
-  const std::vector<Value> bound = bind("replace", arguments, {"", "", ""}, 2);
+  std::vector<Value> bound = bind("replace", arguments, {"", "", ""}, 2);
+  for (size_t i = 0; i < 2; ++i) bound[i] = like_receiver(runtime, self, bound[i]);
   const View text = self.text(), old = to_text("replace()", bound[0]),
              by = to_text("replace()", bound[1]);
   int64_t times = bound[2].is(Kind::missing) ? -1 : to_index(bound[2]);
@@ -414,9 +420,7 @@ Value justify(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const int64_t width = to_index(bound[0]), n = static_cast<int64_t>(self.str().n_characters);
   if (width <= n) return self;
   const int64_t missing = width - n;
-  const int64_t left = side < 0   ? 0
-                       : side > 0 ? missing
-                                  : missing / 2 + (missing & width & 1);
+  const int64_t left = side < 0 ? 0 : side > 0 ? missing : missing / 2 + (missing & width & 1);
   if (missing > (int64_t{1} << 40)) raise_unsupported("a string too long");
   runtime.budget.require_room(static_cast<size_t>(missing) * fill.size());
   std::string out;
@@ -483,7 +487,8 @@ struct NamedMethod {
   Method method;
 };
 
-constexpr NamedMethod kMethods[] = {  // in the order of their names
+constexpr NamedMethod kMethods[] = {
+    // in the order of their names
     {"capitalize", map_case<capitalize>},
     {"casefold", map_case<casefold>},
     {"center", justify<0>},

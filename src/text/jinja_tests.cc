@@ -108,7 +108,8 @@ struct NamedTest {
   Test test;
 };
 
-constexpr NamedTest kTests[] = {  // in the order of their names
+constexpr NamedTest kTests[] = {
+    // in the order of their names
     {"!=", compares<Comparison::ne>},
     {"<", compares<Comparison::lt>},
     {"<=", compares<Comparison::le>},

@@ -101,7 +101,8 @@ void Dict::index_last(size_t key_hash) {
   if (entries_.size() > kIndexedFrom) {
     index_.emplace(key_hash, static_cast<uint32_t>(entries_.size() - 1));
   } else if (entries_.size() == kIndexedFrom) {
-    for (uint32_t i = 0; i < entries_.size(); ++i) index_.emplace(hash(entries_[i].first, budget_), i);
+    for (uint32_t i = 0; i < entries_.size(); ++i)
+      index_.emplace(hash(entries_[i].first, budget_), i);
   }
 }
 
@@ -151,7 +152,9 @@ size_t hash(const Value& value, Budget* budget) {
     }
     case Kind::list:
     case Kind::dict: raise(fmt::format("unhashable type: '{}'", type_name(value)));
-    case Kind::object: return std::hash<const void*>{}(value.identity());
+    case Kind::object:
+      if (!value.object().hashable()) raise(fmt::format("unhashable type: '{}'", type_name(value)));
+      return std::hash<const void*>{}(value.identity());
     case Kind::none:
     case Kind::undefined:
     case Kind::missing: return static_cast<size_t>(value.kind());

@@ -52,7 +52,7 @@ class Value;
 // A list or a tuple.
 struct Items {
   std::vector<Value> values;
-  int depth;          // of nesting, 1 for scalars only
+  int depth;           // of nesting, 1 for scalars only
   bool group = false;  // a tuple of groupby: its items have the names `grouper` and `list`
   Charge charge;
 };
@@ -89,7 +89,9 @@ class Value {
   std::string_view text() const { return str().text; }  // string or big
   const std::vector<Value>& items() const { return sequence().values; }
   const Items& sequence() const { return *static_cast<const Items*>(heap_.get()); }
-  const Dict& dict() const { return *static_cast<const Dict*>(static_cast<const void*>(heap_.get())); }
+  const Dict& dict() const {
+    return *static_cast<const Dict*>(static_cast<const void*>(heap_.get()));
+  }
   Object& object() const { return *static_cast<Object*>(const_cast<void*>(heap_.get())); }
   std::shared_ptr<Object> shared_object() const;
   const std::string& undefined_message() const {

@@ -12,8 +12,15 @@ namespace {
 constexpr size_t kShortWord = 24;
 }  // namespace
 
-MergeTable::MergeTable(size_t n_merges)
-    : slots_(std::bit_ceil(n_merges + n_merges / 3 + 1)), mask_(slots_.size() - 1) {}
+MergeTable::MergeTable(size_t n_merges) : slots_(n_slots(n_merges)), mask_(slots_.size() - 1) {}
+
+size_t MergeTable::n_slots(size_t n_merges) {
+  return std::bit_ceil(n_merges + n_merges / 3 + 1);
+}
+
+int64_t MergeTable::table_bytes(int64_t n_merges) {
+  return static_cast<int64_t>(n_slots(static_cast<size_t>(n_merges)) * sizeof(Slot));
+}
 
 void MergeTable::add(int32_t left, int32_t right, uint32_t rank, int32_t result) {
   const uint64_t key = key_of(left, right);

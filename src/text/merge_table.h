@@ -17,6 +17,7 @@ class MergeTable {
 
   // Requires: add() is called at most n_merges times.
   explicit MergeTable(size_t n_merges = 0);
+  static int64_t table_bytes(int64_t n_merges);  // that a table of so many merges takes
 
   // Keeps the first merge of a pair.
   void add(int32_t left, int32_t right, uint32_t rank, int32_t result);
@@ -46,6 +47,7 @@ class MergeTable {
     Merge merge;
   };
 
+  static size_t n_slots(size_t n_merges);
   static uint64_t key_of(int32_t left, int32_t right) {
     return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
   }

@@ -2,9 +2,8 @@
 // no stack: a line of 10 MB of spaces is split as fast as prose.  For pre_tokenizer.cc.
 //
 // The dialect is what these expressions use: literals, \s \d \p{..}, [..] with ranges and ^,
-// groups,
-// |, ? * + {m} {m,n}, and (?!\S) at the end of an alternative.  Matching is leftmost, and among the
-// matches there the one a backtracking engine would find first.
+// groups, |, ? * + {m} {m,n}, and (?!\S) at the end of an alternative.  Matching is leftmost, and
+// among the matches there the one a backtracking engine would find first.
 #pragma once
 #include <array>
 #include <cstdint>

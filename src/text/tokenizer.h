@@ -45,8 +45,8 @@ class Tokenizer {
   std::vector<int32_t> with_bos_eos(std::vector<int32_t> ids) const;
 
   // The bytes a token stands for: possibly none, possibly part of a UTF-8 character.  Control
-  // tokens give their text with `render_special`, otherwise nothing. Requires: 0 <= token <
-  // vocab_size().
+  // tokens give their text with `render_special`, otherwise nothing.
+  // Requires: 0 <= token < vocab_size().
   std::string piece(int32_t token, bool render_special) const;
   void append_piece(int32_t token, bool render_special, std::string& out) const;
 

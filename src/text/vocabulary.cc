@@ -89,6 +89,8 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+size_t n_text_slots(size_t n_tokens) { return std::bit_ceil(n_tokens * 2); }
+
 }  // namespace
 
 Result<std::unique_ptr<Vocabulary>> Vocabulary::from_gguf(const gguf::File& file) {
@@ -164,8 +166,15 @@ Result<void> Vocabulary::read_tokens(const gguf::File& file) {
   return {};
 }
 
+int64_t Vocabulary::table_bytes(int64_t n_tokens, int64_t text_bytes) {
+  const size_t n = static_cast<size_t>(n_tokens);
+  const size_t n_bytes = n * (sizeof(uint64_t) + sizeof(float) + sizeof(uint16_t)) +
+                         n_text_slots(n) * sizeof(int32_t);
+  return text_bytes + static_cast<int64_t>(n_bytes);
+}
+
 Result<void> Vocabulary::index_texts() {
-  slots_.assign(std::bit_ceil(traits_.size() * 2), -1);
+  slots_.assign(n_text_slots(traits_.size()), -1);
   const size_t mask = slots_.size() - 1;
   for (int32_t id = 0; id < size(); ++id) {
     size_t slot = std::hash<std::string_view>()(text(id)) & mask;

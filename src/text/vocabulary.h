@@ -1,5 +1,5 @@
-// The tokens of a GGUF file: their texts, kinds and roles.  Knows nothing of how a text is cut. For
-// the text/ folder.
+// The tokens of a GGUF file: their texts, kinds and roles.  Knows nothing of how a text is cut.
+// For the text/ folder.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -33,6 +33,8 @@ class Vocabulary {
 
   // Errors: as Tokenizer::from_gguf.
   static Result<std::unique_ptr<Vocabulary>> from_gguf(const gguf::File& file);
+  // What one of n_tokens takes, their texts text_bytes long together.
+  static int64_t table_bytes(int64_t n_tokens, int64_t text_bytes);
 
   Model model() const { return model_; }
   std::string_view model_name() const { return model_name_; }

@@ -1,7 +1,7 @@
-// Renders chat templates for make_template_cases.py: one JSON job a line on stdin, one JSON answer a
-// line on stdout.  A job has `template`, and as its JSON texts `messages`, `tools`, `documents`,
-// `extra`; `special_tokens`, `add_generation_prompt` and `now` (seconds since 1970, UTC).  An answer
-// has `text`, or `error`.
+// Renders chat templates for make_template_cases.py: one JSON job a line on stdin, one JSON answer
+// a line on stdout.  A job has `template`, and as its JSON texts `messages`, `tools`, `documents`,
+// `extra`; `special_tokens`, `add_generation_prompt` and `now` (seconds since 1970, UTC).  An
+// answer has `text`, or `error`.
 #include <fmt/format.h>
 
 #include <iostream>

@@ -4,10 +4,11 @@ NAMES = ["i", "zero", "neg", "f", "yes", "no", "nothing", "s", "t", "e", "u", "n
          "el", "d", "ed", "dd", "items", "lines", "pairs", "missing", "v", "w", "ns.a", "messages"]
 STRINGS = ["a", "", " ", "Hello", "l", ",", "name", "k", "x", "World", "\\n", "ü", "%s-%s", "{}{}",
            "b", "items", "12", "3.5", "-7", "text"]
-ATTRIBUTES = ["name", "k", "x", "y", "a", "b", "items", "get", "role", "content", "0", "upper",
-              "first", "count", "nope"]
-BINARY = ["+", "-", "*", "/", "//", "%", "~", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "and",
-          "or"]
+ATTRIBUTES = ["name", "k", "x", "y", "a", "b", "items", "role", "content", "0", "first", "nope"]
+BINARY = ["+", "-", "*", "/", "//", "%", "<", "<=", ">", ">="]
+BINARY_OF_ALL = ["~", "==", "!=", "and", "or", "in", "not in"]
+TEXTS = {"s", "t", "e", "u", "num", "lines"}
+DICTS = {"d", "ed", "dd"}
 FILTERS = ["length", "upper", "lower", "trim", "list", "first", "last", "join", "join(',')",
            "join(', ', attribute='name')", "default('D')", "default('D', true)", "d(1)", "string",
            "int", "float", "abs", "round", "round(1)", "round(1, 'floor')", "sort", "sort(reverse=true)",
@@ -21,7 +22,7 @@ FILTERS = ["length", "upper", "lower", "trim", "list", "first", "last", "join", 
            "slice(3, 'x')|list", "min", "max", "sum", "wordcount", "center(20)", "truncate(5)",
            "truncate(7, true)", "escape", "safe", "e|upper", "format('x', 'y')", "groupby('k')|list",
            "sort(attribute='k')|map(attribute='name')|join", "urlencode", "count", "sum(attribute='k')",
-           "max(attribute='k')", "xmlattr", "striptags", "attr('upper')|string|length", "filesizeformat"]
+           "max(attribute='k')", "xmlattr", "striptags", "attr('upper') is callable", "filesizeformat"]
 TESTS = ["defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "true",
          "false", "mapping", "sequence", "iterable", "callable", "odd", "even", "divisibleby 2",
          "divisibleby(3)", "eq 1", "ne(1)", "lt 3", "gt(2)", "in [1, 2, 'a']", "lower", "upper",
@@ -31,9 +32,14 @@ METHODS = ["upper()", "lower()", "strip()", "lstrip()", "rstrip('d ')", "split()
            "replace('l', '')", "title()", "capitalize()", "find('o')", "rfind('l')", "count('l')",
            "join(['x', 'y'])", "format(1, a=2)", "isdigit()", "isalpha()", "swapcase()", "zfill(5)",
            "center(9, '*')", "ljust(4, '.')", "partition('l')", "removeprefix('He')", "casefold()",
-           "isspace()", "istitle()", "expandtabs()", "index('l')", "items()", "keys()|list", "values()|list",
-           "get('a')", "get('nope')", "get('nope', 'z')", "append(1)", "pop()", "count(1)", "index(1)",
-           "update({})", "copy()", "encode()|length", "isupper()", "islower()", "rpartition(' ')"]
+           "isspace()", "istitle()", "expandtabs()", "index('l')", "isupper()", "islower()",
+           "rpartition(' ')", "rjust(8)", "isalnum()", "isnumeric()", "isdecimal()", "isascii()",
+           "isprintable()", "isidentifier()", "strip('Hd')", "split(none, 1)", "rsplit()",
+           "splitlines(true)", "find('l', 3)", "find('l', -3, -1)", "startswith('l', 2)",
+           "replace('', '-', 2)", "replace('l', 'L', -1)", "format_map({'a': 1})", "removesuffix('ld')"]
+DICT_METHODS = ["items()|list", "keys()|list", "values()|list", "get('a')", "get('nope')",
+                "get('nope', 'z')", "update({})", "copy()", "items()", "keys()", "pop('a')"]
+LIST_METHODS = ["append(1)", "pop()", "count(1)", "index(1)", "copy()", "extend([])"]
 
 
 class Grammar:
@@ -68,23 +74,41 @@ class Grammar:
         return "{" + ", ".join(f"{self.string()}: {self.expression(depth - 1)}"
                                for _ in range(self.random.randrange(3))) + "}"
 
+    def methods_of(self, text):
+        if self.random.random() < 0.05:
+            return METHODS + DICT_METHODS + LIST_METHODS
+        if text in DICTS or text.startswith("{"):
+            return DICT_METHODS
+        return METHODS if text in TEXTS or text.startswith("'") else LIST_METHODS + ["nope", "upper()"]
+
     def postfix(self, depth):
         text = self.atom(depth)
         while self.random.random() < 0.35:
             kind = self.random.random()
             if kind < 0.3:
-                text += "." + self.pick(METHODS)
+                text += "." + self.pick(self.methods_of(text))
             elif kind < 0.45:
                 text += "." + self.pick(ATTRIBUTES)
             elif kind < 0.65:
                 text += "[" + self.pick([self.number(), self.string(), "i", "-1", "0"]) + "]"
-            elif text[-1] in ")]" or not (text[0].isalpha() and "." not in text):
+            elif text not in NAMES:
                 break  # jinja2 folds constants by rules of their own
             else:
                 bounds = [self.pick(["", "0", "1", "2", "-1", "-2", "5", "i"]) for _ in range(2)]
                 step = self.pick(["", "", ":", ":1", ":2", ":-1", ":-2"])
                 text += f"[{bounds[0]}:{bounds[1]}{step}]"
         return text
+
+    def arithmetic(self, depth):
+        """Numbers, or texts and integers, so that most operations are possible."""
+        left = self.pick(["i", "zero", "neg", "f", "yes", "no", "l|length", "s.count('l')", self.number()])
+        right = self.pick(["i", "neg", "f", "yes", "3", "2", "-2", "0.5", "i - 7", self.number()])
+        if self.random.random() < 0.15:
+            left, right = self.pick(["s", "u", "l", "'ab'"]), self.pick(["*", "+", "~"]) + " " + right
+            return f"{left} {right}"
+        if self.random.random() < 0.4 and depth > 0:
+            right = f"({self.arithmetic(depth - 1)})"
+        return f"{left} {self.pick(BINARY + ['**'])} {right}"
 
     def expression(self, depth=3):
         if depth <= 0:
@@ -93,7 +117,10 @@ class Grammar:
         if kind < 0.25:
             return self.postfix(depth)
         if kind < 0.5:
-            return f"{self.expression(depth - 1)} {self.pick(BINARY)} {self.expression(depth - 1)}"
+            if self.random.random() < 0.3:
+                return f"({self.arithmetic(depth)})"
+            operator = self.pick(BINARY_OF_ALL if self.random.random() < 0.8 else BINARY)
+            return f"{self.expression(depth - 1)} {operator} {self.expression(depth - 1)}"
         if kind < 0.65:
             return f"({self.expression(depth - 1)})|{self.pick(FILTERS)}"
         if kind < 0.72:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that tidy.py finds what it promises: each fault is planted in a copy of the project's tree,
+"""Shows that tidy.py finds what it promises: each fault is planted in a copy of a part of the tree,
 and exactly that finding expected.  Usage: tidy_test.py ROOT"""
 import pathlib
 import shutil
@@ -20,11 +20,9 @@ class TidyTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="hwtv-tidy-")
         cls.tree = pathlib.Path(cls.folder.name) / "tree"
         cls.tree.mkdir()
-        for name in ["src", "tests", "scripts", "cmake", "docs", ".ci"]:
-            if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, cls.tree / name,
-                                ignore=shutil.ignore_patterns("fixtures", "cases", "__pycache__"))
-        for name in ["CMakeLists.txt", "CMakePresets.json", "Makefile"]:
+        for name in ["src/base", "src/gguf", "src/hw", "src/backends/ref", "tests/base", "docs"]:
+            shutil.copytree(ROOT / name, cls.tree / name)
+        for name in ["src/layers.txt", "src/CMakeLists.txt", "CMakeLists.txt"]:
             shutil.copy(ROOT / name, cls.tree / name)
         cls.before = set(cls.tidy()[1])
 
@@ -39,7 +37,7 @@ class TidyTest(unittest.TestCase):
         return run.returncode, findings
 
     def plant(self, name, text, append=True):
-        """Appends text to a file of the copy (or makes it), and puts the tree back after the test."""
+        """Appends text to a file of the copy (or makes it); puts the tree back after the test."""
         path = self.tree / name
         old = path.read_text() if path.exists() else None
         made = [p for p in path.parents if not p.exists()]
@@ -91,7 +89,8 @@ class TidyTest(unittest.TestCase):
         text = (self.tree / "src/layers.txt").read_text()
         self.plant("src/layers.txt", text.replace("\nbase:", "\nbase: hw"), append=False)
         page = (self.tree / "docs/ARCHITECTURE.md").read_text()
-        self.plant("docs/ARCHITECTURE.md", page.replace("| base | — |", "| base | hw |"), append=False)
+        page = page.replace("| base | — |", "| base | hw |")
+        self.plant("docs/ARCHITECTURE.md", page, append=False)
         self.expect("a cycle: ")
 
     def test_layer_that_is_no_folder(self):
@@ -107,10 +106,15 @@ class TidyTest(unittest.TestCase):
         self.plant("src/planted/thing.h", HEADER)
         self.expect("in no folder of src/layers.txt")
 
+    def test_page_about_a_file_that_is_not_there(self):
+        self.plant("docs/GLOSSARY.md", "See `src/base/<name>.cc` and `src/base/planted.h`.\n")
+        self.expect("there is no src/base/planted.h")
+
     def test_forbidden_link(self):
         text = (self.tree / "src/gguf/CMakeLists.txt").read_text()
         self.assertIn("DEPS base", text)
-        self.plant("src/gguf/CMakeLists.txt", text.replace("DEPS base", "DEPS base hw"), append=False)
+        text = text.replace("DEPS base", "DEPS base hw", 1)
+        self.plant("src/gguf/CMakeLists.txt", text, append=False)
         self.expect("gguf may not link hw")
 
     def test_long_line(self):
@@ -126,20 +130,22 @@ class TidyTest(unittest.TestCase):
         self.expect("lines, more than 800")
 
     def test_long_function(self):
-        self.plant("src/base/clock.cc", "namespace hwtv {\nint planted(int n) {\n" + LONG_BODY + "}\n")
-        self.expect("a function of 83 lines, more than 70")
+        text = "namespace hwtv {\nint planted(int n) {\n" + LONG_BODY + "}\n"
+        self.plant("src/base/clock.cc", text)
+        self.expect("a function of 83 lines, more than 75")
 
     def test_long_method_after_an_initialiser_list(self):
-        self.plant("src/base/clock.cc", "Planted::Planted(int n)\n    : n_(n), m_{n} {\n" + LONG_BODY)
-        self.expect("lines, more than 70")
+        text = "Planted::Planted(int n)\n    : n_(n), m_{n} {\n" + LONG_BODY
+        self.plant("src/base/clock.cc", text)
+        self.expect("lines, more than 75")
 
     def test_a_long_table_is_no_function(self):
         self.plant("src/base/clock.cc", "constexpr int kPlanted[] = {\n" + "  1,\n" * 90 + "};\n")
         self.expect_nothing()
 
     def test_kernels_may_be_long(self):
-        self.plant("src/backends/cpu/planted.cc", "int planted(int n) {\n" + LONG_BODY)
-        self.plant("src/backends/cpu/CMakeLists.txt", "# planted.cc\n")
+        self.plant("src/backends/ref/planted.cc", "int planted(int n) {\n" + LONG_BODY)
+        self.plant("src/backends/ref/CMakeLists.txt", "# planted.cc\n")
         self.expect_nothing()
 
     def test_banned_folder_and_file(self):

@@ -16,99 +16,191 @@ struct Tile {
   alignas(64) float mins[kChunk / 16][kTileOutputs];
 };
 
-// Elements [k_begin, k_begin + n) of 16 rows.  Requires: k_begin is a multiple of kChunk.
+// 16 weight rows from element k_begin on.  Requires: k_begin is a multiple of kChunk.
 template <typename Format>
-static void expand_tile(const uint8_t* const* rows, int64_t row_bytes, int64_t k_begin, int64_t n,
-                        Tile& tile) {
-  constexpr int64_t kStep = Format::kBlock < 64 ? 64 : Format::kBlock;
-  constexpr int64_t kStepBlocks = kStep / Format::kBlock;
-  alignas(64) uint8_t bytes[kTileOutputs][kStep];
+struct Rows {
   using Block = typename Format::Block;
-  for (int64_t k = 0; k < n; k += kStep) {
-    for (int64_t r = 0; r < kTileOutputs; ++r) {
-      const Block* blocks =
-          reinterpret_cast<const Block*>(rows[r]) + (k_begin + k) / Format::kBlock;
-      // The next tile's rows follow this one's in memory.
-      __builtin_prefetch(reinterpret_cast<const uint8_t*>(blocks) + kTileOutputs * row_bytes);
-      for (int64_t b = 0; b < kStepBlocks; ++b) {
-        if (k + b * Format::kBlock >= n) {  // half a step: its lines are never read
-          __builtin_memset(&bytes[r][b * Format::kBlock], 0, Format::kBlock);
-          continue;
-        }
-        const int64_t group = (k + b * Format::kBlock) / Format::kGroup;
-        Format::expand(blocks[b], &bytes[r][b * Format::kBlock], &tile.scales[group][r],
-                       &tile.mins[group][r]);
-      }
+  const uint8_t* rows[kTileOutputs];
+  int64_t row_bytes;
+  int64_t k_begin;
+
+  const Block& block(int64_t r, int64_t k) const {
+    return reinterpret_cast<const Block*>(rows[r])[(k_begin + k) / Format::kBlock];
+  }
+  // Elements [k, k + 64) of a row; k is a multiple of 64.  What lies past n is 0.
+  HWTV_INLINE R quants(const Rows& self, int64_t r, int64_t k, int64_t n) {
+    const Block& first = self.block(r, k);
+    if constexpr (Format::kBlock == 32) {
+      const bool whole = k + 32 < n;
+      const B low = Format::quants(first, 0);
+      return join(low, whole ? Format::quants(self.block(r, k + 32), 0) : field_b(low, 0, 0));
+    } else {
+      const int part = static_cast<int>(k % Format::kBlock / 32);
+      return join(Format::quants(first, part), Format::quants(first, part + 1));
     }
-    for (int64_t p = 0; p < kStep; p += 64)
-      transpose(&bytes[0][p], kStep, &tile.quants[(k + p) / 4][0][0]);
+  }
+};
+
+// The scales and minimums of elements [0, n) of the rows.
+template <typename Format>
+static void expand_scales(const Rows<Format>& w, int64_t n, Tile& tile) {
+  if constexpr (Format::kHalves) {
+    // All halves first: a load of 16 right behind 16 stores would wait for them.
+    alignas(32) uint16_t scales[kChunk / 32][kTileOutputs], mins[kChunk / 32][kTileOutputs];
+    for (int64_t r = 0; r < kTileOutputs; ++r)
+      for (int64_t g = 0; g < n / 32; ++g) {
+        const auto& block = w.block(r, 32 * g);
+        scales[g][r] = block.scale;
+        if constexpr (Format::kHasMin) mins[g][r] = block.min;
+      }
+    for (int64_t g = 0; g < n / 32; ++g) {
+      store_f(tile.scales[g], load_half(scales[g]));
+      if constexpr (Format::kHasMin) store_f(tile.mins[g], load_half(mins[g]));
+    }
+  } else {
+    for (int64_t r = 0; r < kTileOutputs; ++r)
+      for (int64_t k = 0; k < n; k += Format::kBlock) {
+        const int64_t g = k / Format::kGroup;
+        Format::scales(w.block(r, k), &tile.scales[g][r], &tile.mins[g][r]);
+      }
   }
 }
 
-// Adds elements [k_begin, k_begin + n) of kTokens rows of x to acc (kTokens, 16).  In each lane, for
-// each group in order: acc += float(integer dot) * (weight scale * x scale), then the minimum's part.
-template <typename Format, int kTokens>
-static void add_products(const Tile& tile, const QuantizedRows& x, int64_t n_in, int64_t row,
-                         int64_t k_begin, int64_t n, float (*acc)[kLanes]) {
-  constexpr int kGroup = Format::kGroup;
+// The quants of elements [0, n) of the rows.
+template <typename Format>
+static void expand_quants(const Rows<Format>& w, int64_t n, Tile& tile) {
+  for (int64_t k = 0; k < n; k += 64) {
+    R rows[kTileOutputs];
+#pragma GCC unroll kUnroll
+    for (int64_t r = 0; r < kTileOutputs; ++r) rows[r] = Rows<Format>::quants(w, r, k, n);
+    transpose(rows, &tile.quants[k / 4][0][0]);
+  }
+}
+
+// One row of x, as add_products reads it.
+struct XRow {
+  const int8_t* quants;
+  const float* scales;
+  const int16_t* sums;
+};
+
+// Adds one group to `total`: in each lane float(integer dot) * (weight scale * x scale), then the
+// minimum's part.  The one place where integers become floats, so that every path has its order.
+template <typename Format>
+HWTV_INLINE F add_group(F total, I dot, const Tile& tile, int64_t g, float x_scale, int32_t x_sum) {
+  const F scales = mul_f(load_f(tile.scales[g]), set_f(x_scale));
+  total = add_f(total, mul_f(to_float(dot), scales));
+  if constexpr (Format::kHasMin)
+    total = add_f(total,
+                  mul_f(load_f(tile.mins[g]), set_f(x_scale * static_cast<float>(x_sum))));
+  return total;
+}
+// What the unsigned quants add to a dot product: -kZero times the sum of x.
+template <typename Format>
+HWTV_INLINE I zero_part(int32_t x_sum) {
   constexpr bool kShift = Format::kZero != 0 && !(Format::kWide && kCentersWide);
-  const int8_t* quants = x.quants + row * n_in + k_begin;
-  const float* scales = x.scales + (row * n_in + k_begin) / 32;
-  const int16_t* sums = x.sums + (row * n_in + k_begin) / 16;
+  return set_i(kShift ? -Format::kZero * x_sum : 0);
+}
+template <typename Format>
+HWTV_INLINE int32_t sum_of_group(const int16_t* sums, int64_t g) {
+  return Format::kGroup == 16 ? sums[g] : sums[2 * g] + sums[2 * g + 1];
+}
+
+// Adds elements [0, n) of the tile times kTokens rows of x to acc (kTokens, 16).
+template <typename Format, int kTokens>
+static void add_products(const Tile& tile, const XRow& x, int64_t n_in, int64_t n,
+                         float (*acc)[kLanes]) {
+  constexpr int kGroup = Format::kGroup;
   const int64_t scales_stride = n_in / 32, sums_stride = n_in / 16;
   F total[kTokens];
 #pragma GCC unroll 8
   for (int t = 0; t < kTokens; ++t) total[t] = load_f(acc[t]);
   for (int64_t g = 0; g < n / kGroup; ++g) {
-    const auto group_sum = [&](int t) -> int32_t {
-      const int16_t* const s = sums + t * sums_stride;
-      return kGroup == 16 ? s[g] : s[2 * g] + s[2 * g + 1];
-    };
     I dot[kTokens];
 #pragma GCC unroll 8
-    for (int t = 0; t < kTokens; ++t) dot[t] = set_i(kShift ? -Format::kZero * group_sum(t) : 0);
-#pragma GCC unroll 8
+    for (int t = 0; t < kTokens; ++t)
+      dot[t] = zero_part<Format>(sum_of_group<Format>(x.sums + t * sums_stride, g));
+#pragma GCC unroll kUnroll
     for (int j = 0; j < kGroup / 4; ++j) {
       const uint8_t* const w = &tile.quants[g * (kGroup / 4) + j][0][0];
 #pragma GCC unroll 8
       for (int t = 0; t < kTokens; ++t)
-        dot[t] = dot4<Format::kWide>(dot[t], w, quants + t * n_in + g * kGroup + 4 * j);
+        dot[t] = dot4<Format::kWide>(dot[t], w, x.quants + t * n_in + g * kGroup + 4 * j);
     }
-    const F w_scales = load_f(tile.scales[g]);
 #pragma GCC unroll 8
-    for (int t = 0; t < kTokens; ++t) {
-      const float x_scale = scales[t * scales_stride + g * kGroup / 32];
-      total[t] = add_f(total[t], mul_f(to_float(dot[t]), mul_f(w_scales, set_f(x_scale))));
-      if constexpr (Format::kHasMin) {
-        const float x_sum = x_scale * static_cast<float>(group_sum(t));
-        total[t] = add_f(total[t], mul_f(load_f(tile.mins[g]), set_f(x_sum)));
-      }
-    }
+    for (int t = 0; t < kTokens; ++t)
+      total[t] = add_group<Format>(total[t], dot[t], tile, g,
+                                   x.scales[t * scales_stride + g * kGroup / 32],
+                                   sum_of_group<Format>(x.sums + t * sums_stride, g));
   }
 #pragma GCC unroll 8
   for (int t = 0; t < kTokens; ++t) store_f(acc[t], total[t]);
 }
 
+// The same for one row of x, straight from the weight rows: each row's dot products run along the
+// row, and four by four their lanes are added across rows.  Integer sums are exact in any order.
+template <typename Format>
+static void add_products_of_one(const Rows<Format>& w, const Tile& tile, const XRow& x, int64_t n,
+                                float* acc) {
+  constexpr int kGroup = Format::kGroup;
+  F total = load_f(acc);
+  for (int64_t k = 0; k < n; k += 64) {
+    alignas(64) int8_t padded[64] = {};
+    const int8_t* quants = x.quants + k;
+    if (k + 64 > n) {
+      __builtin_memcpy(padded, quants, 32);
+      quants = padded;
+    }
+    I dots[kTileOutputs], quads[4];
+#pragma GCC unroll kUnroll
+    for (int64_t r = 0; r < kTileOutputs; ++r) {
+      __builtin_prefetch(reinterpret_cast<const uint8_t*>(&w.block(r, k)) +
+                         kTileOutputs * w.row_bytes);  // where the next tile's rows lie
+      dots[r] = dot_row<Format::kWide>(Rows<Format>::quants(w, r, k, n), quants);
+    }
+    add_quads(dots, quads);
+#pragma GCC unroll 4
+    for (int i = 0; i < 64 / kGroup; ++i) {
+      const int64_t g = k / kGroup + i;
+      if (g >= n / kGroup) break;
+      const int32_t x_sum = sum_of_group<Format>(x.sums, g);
+      const I dot = kGroup == 16 ? quads[i] : add_i(quads[2 * i], quads[2 * i + 1]);
+      total = add_group<Format>(total, add_i(dot, zero_part<Format>(x_sum)), tile, g,
+                                x.scales[g * kGroup / 32], x_sum);
+    }
+  }
+  store_f(acc, total);
+}
+
 template <typename Format>
 static void multiply_tile(const MatMulArgs& a, int64_t out, int64_t row_begin, int64_t row_end) {
-  const uint8_t* rows[kTileOutputs];
+  Rows<Format> w;
+  w.row_bytes = a.row_bytes;
   for (int64_t r = 0; r < kTileOutputs; ++r)  // the last tile repeats the last row
-    rows[r] = a.weight + (out + r < a.n_out ? out + r : a.n_out - 1) * a.row_bytes;
+    w.rows[r] = a.weight + (out + r < a.n_out ? out + r : a.n_out - 1) * a.row_bytes;
   Tile tile;
   alignas(64) float acc[kPartRows][kLanes];
   const int64_t n_rows = row_end - row_begin;
   __builtin_memset(acc, 0, sizeof acc[0] * static_cast<uint64_t>(n_rows));
-  for (int64_t k = 0; k < a.n_in; k += kChunk) {
-    const int64_t n = a.n_in - k < kChunk ? a.n_in - k : kChunk;
-    expand_tile<Format>(rows, a.row_bytes, k, n, tile);
+  for (w.k_begin = 0; w.k_begin < a.n_in; w.k_begin += kChunk) {
+    const int64_t n = a.n_in - w.k_begin < kChunk ? a.n_in - w.k_begin : kChunk;
+    const auto x_row = [&](int64_t t) -> XRow {
+      const int64_t at = (row_begin + t) * a.n_in + w.k_begin;
+      return {a.quantized.quants + at, a.quantized.scales + at / 32, a.quantized.sums + at / 16};
+    };
+    expand_scales<Format>(w, n, tile);
+    if (n_rows == 1) {
+      add_products_of_one<Format>(w, tile, x_row(0), n, acc[0]);
+      continue;
+    }
+    expand_quants<Format>(w, n, tile);
     int64_t t = 0;
     for (; t + kMicroTokens <= n_rows; t += kMicroTokens)
-      add_products<Format, kMicroTokens>(tile, a.quantized, a.n_in, row_begin + t, k, n, acc + t);
+      add_products<Format, kMicroTokens>(tile, x_row(t), a.n_in, n, acc + t);
     if constexpr (kMicroTokens > 2)
       for (; t + 2 <= n_rows; t += 2)
-        add_products<Format, 2>(tile, a.quantized, a.n_in, row_begin + t, k, n, acc + t);
-    for (; t < n_rows; ++t)
-      add_products<Format, 1>(tile, a.quantized, a.n_in, row_begin + t, k, n, acc + t);
+        add_products<Format, 2>(tile, x_row(t), a.n_in, n, acc + t);
+    for (; t < n_rows; ++t) add_products<Format, 1>(tile, x_row(t), a.n_in, n, acc + t);
   }
   const int64_t n_outs = a.n_out - out < kTileOutputs ? a.n_out - out : kTileOutputs;
   const F bias = a.bias ? load_n(a.bias + out, n_outs) : set_f(0);

@@ -10,6 +10,7 @@ namespace hwtv::cpu {
 namespace {
 
 constexpr int kLanes = 16;
+constexpr int kUnroll = 16;
 constexpr int kMicroTokens = 4;
 constexpr int kDotRows = 2;
 constexpr int kDotTokens = 2;
@@ -135,8 +136,7 @@ HWTV_INLINE F scale_by_power(F a, I n) {
 // Pairs of products fit 16 bits: 2 * 127 * 127.  `wide` weights have 128 subtracted and their sign
 // moved to x, since 2 * 255 * 127 would not fit.
 template <bool kWide>
-HWTV_INLINE __m256i dot4_half(__m256i acc, const uint8_t* w, __m256i x) {
-  __m256i weights = _mm256_load_si256(reinterpret_cast<const __m256i*>(w));
+HWTV_INLINE __m256i dot4_half(__m256i acc, __m256i weights, __m256i x) {
   if constexpr (kWide) {
     const __m256i centered = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
     weights = _mm256_abs_epi8(centered);
@@ -150,35 +150,9 @@ HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
   int32_t four;
   __builtin_memcpy(&four, x, 4);
   const __m256i broadcast = _mm256_set1_epi32(four);
-  return {dot4_half<kWide>(acc.lo, w, broadcast), dot4_half<kWide>(acc.hi, w + 32, broadcast)};
-}
-
-// 8 rows of 32 bytes -> 8 lines, 64 bytes apart, of which this fills 32.
-HWTV_INLINE void transpose8(const uint8_t* rows, int64_t stride, uint8_t* lines) {
-  __m256i a[8], b[8];
-  for (int r = 0; r < 8; ++r)
-    a[r] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows + r * stride));
-  for (int r = 0; r < 8; r += 2) {
-    b[r] = _mm256_unpacklo_epi32(a[r], a[r + 1]);
-    b[r + 1] = _mm256_unpackhi_epi32(a[r], a[r + 1]);
-  }
-  for (int r = 0; r < 8; r += 4) {
-    a[r] = _mm256_unpacklo_epi64(b[r], b[r + 2]);
-    a[r + 1] = _mm256_unpackhi_epi64(b[r], b[r + 2]);
-    a[r + 2] = _mm256_unpacklo_epi64(b[r + 1], b[r + 3]);
-    a[r + 3] = _mm256_unpackhi_epi64(b[r + 1], b[r + 3]);
-  }
-  for (int j = 0; j < 4; ++j) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(lines + 64 * j),
-                       _mm256_permute2x128_si256(a[j], a[j + 4], 0x20));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(lines + 64 * (j + 4)),
-                       _mm256_permute2x128_si256(a[j], a[j + 4], 0x31));
-  }
-}
-HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) {
-  for (int half = 0; half < 2; ++half)
-    for (int part = 0; part < 2; ++part)
-      transpose8(rows + 8 * half * stride + 32 * part, stride, lines + 512 * part + 32 * half);
+  const __m256i* const weights = reinterpret_cast<const __m256i*>(w);
+  return {dot4_half<kWide>(acc.lo, _mm256_load_si256(weights), broadcast),
+          dot4_half<kWide>(acc.hi, _mm256_load_si256(weights + 1), broadcast)};
 }
 
 struct B {
@@ -217,6 +191,76 @@ HWTV_INLINE B or_b(B a, B b) { return {_mm256_or_si256(a.v, b.v)}; }
 HWTV_INLINE B flip_sign_b(B a) { return {_mm256_xor_si256(a.v, _mm256_set1_epi8(-128))}; }
 HWTV_INLINE B look_up_b(B a, const uint8_t* table) {
   return {_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_128(table)), a.v)};
+}
+
+struct R {
+  __m256i half[2];
+};
+HWTV_INLINE R join(B first, B second) { return {{first.v, second.v}}; }
+
+// 8 rows of 32 bytes -> 8 lines, 64 bytes apart, of which this fills 32.
+HWTV_INLINE void transpose8(const R* rows, int half, uint8_t* lines) {
+  __m256i a[8], b[8];
+#pragma GCC unroll 4
+  for (int r = 0; r < 8; r += 2) {
+    b[r] = _mm256_unpacklo_epi32(rows[r].half[half], rows[r + 1].half[half]);
+    b[r + 1] = _mm256_unpackhi_epi32(rows[r].half[half], rows[r + 1].half[half]);
+  }
+#pragma GCC unroll 2
+  for (int r = 0; r < 8; r += 4) {
+    a[r] = _mm256_unpacklo_epi64(b[r], b[r + 2]);
+    a[r + 1] = _mm256_unpackhi_epi64(b[r], b[r + 2]);
+    a[r + 2] = _mm256_unpacklo_epi64(b[r + 1], b[r + 3]);
+    a[r + 3] = _mm256_unpackhi_epi64(b[r + 1], b[r + 3]);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lines + 64 * j),
+                       _mm256_permute2x128_si256(a[j], a[j + 4], 0x20));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lines + 64 * (j + 4)),
+                       _mm256_permute2x128_si256(a[j], a[j + 4], 0x31));
+  }
+}
+HWTV_INLINE void transpose(const R* rows, uint8_t* lines) {
+  for (int eight = 0; eight < 2; ++eight)
+    for (int half = 0; half < 2; ++half)
+      transpose8(rows + 8 * eight, half, lines + 512 * half + 32 * eight);
+}
+
+template <bool kWide>
+HWTV_INLINE I dot_row(const R& w, const int8_t* x) {
+  const __m256i zero = _mm256_setzero_si256();
+  return {dot4_half<kWide>(zero, w.half[0], load_b(x).v),
+          dot4_half<kWide>(zero, w.half[1], load_b(x + 32).v)};
+}
+// Rows of 8 lanes, two quads each -> quad sums of 4 rows: [quad 0 of rows r .. r + 3 | quad 1].
+HWTV_INLINE __m256i add_quads_of_4(__m256i r0, __m256i r1, __m256i r2, __m256i r3) {
+  const __m256i pairs01 =
+      _mm256_add_epi32(_mm256_unpacklo_epi32(r0, r1), _mm256_unpackhi_epi32(r0, r1));
+  const __m256i pairs23 =
+      _mm256_add_epi32(_mm256_unpacklo_epi32(r2, r3), _mm256_unpackhi_epi32(r2, r3));
+  return _mm256_add_epi32(_mm256_unpacklo_epi64(pairs01, pairs23),
+                          _mm256_unpackhi_epi64(pairs01, pairs23));
+}
+HWTV_INLINE void add_quads(const I* rows, I* sums) {
+  __m256i lo[4], hi[4];
+#pragma GCC unroll 4
+  for (int q = 0; q < 4; ++q) {
+    const I* const r = rows + 4 * q;
+    lo[q] = add_quads_of_4(r[0].lo, r[1].lo, r[2].lo, r[3].lo);
+    hi[q] = add_quads_of_4(r[0].hi, r[1].hi, r[2].hi, r[3].hi);
+  }
+  sums[0] = {_mm256_permute2x128_si256(lo[0], lo[1], 0x20),
+             _mm256_permute2x128_si256(lo[2], lo[3], 0x20)};
+  sums[1] = {_mm256_permute2x128_si256(lo[0], lo[1], 0x31),
+             _mm256_permute2x128_si256(lo[2], lo[3], 0x31)};
+  sums[2] = {_mm256_permute2x128_si256(hi[0], hi[1], 0x20),
+             _mm256_permute2x128_si256(hi[2], hi[3], 0x20)};
+  sums[3] = {_mm256_permute2x128_si256(hi[0], hi[1], 0x31),
+             _mm256_permute2x128_si256(hi[2], hi[3], 0x31)};
+}
+HWTV_INLINE I add_i(I a, I b) {
+  return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace hwtv::cpu {
 namespace {
 
 constexpr int kLanes = 16;
+constexpr int kUnroll = 16;
 constexpr int kMicroTokens = 8;
 constexpr int kDotRows = 4;
 constexpr int kDotTokens = 4;
@@ -104,52 +105,27 @@ HWTV_INLINE F scale_by_power(F a, I n) {
   return {_mm512_mul_ps(a.v, _mm512_castsi512_ps(bits))};
 }
 
-// Without VNNI, pairs of products must fit 16 bits (2 * 127 * 127 does): `wide` weights have 128
-// subtracted and their sign moved to x.
+// acc += the dot products of 4 bytes.  Without VNNI, pairs of products must fit 16 bits (2 * 127 * 127
+// does): `wide` weights have 128 subtracted and their sign moved to x.
+template <bool kWide>
+HWTV_INLINE __m512i dot4_lanes(__m512i acc, __m512i weights, __m512i x) {
+#ifdef __AVX512VNNI__
+  return _mm512_dpbusd_epi32(acc, weights, x);
+#else
+  if constexpr (kWide) {
+    const __m512i centered = _mm512_xor_si512(weights, _mm512_set1_epi8(-128));
+    weights = _mm512_abs_epi8(centered);
+    x = _mm512_mask_sub_epi8(x, _mm512_movepi8_mask(centered), _mm512_setzero_si512(), x);
+  }
+  const __m512i pairs = _mm512_maddubs_epi16(weights, x);
+  return _mm512_add_epi32(acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+#endif
+}
 template <bool kWide>
 HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
   int32_t four;
   __builtin_memcpy(&four, x, 4);
-  const __m512i weights = _mm512_load_si512(w);
-#ifdef __AVX512VNNI__
-  return {_mm512_dpbusd_epi32(acc.v, weights, _mm512_set1_epi32(four))};
-#else
-  __m512i magnitudes = weights, signed_x = _mm512_set1_epi32(four);
-  if constexpr (kWide) {
-    const __m512i centered = _mm512_xor_si512(weights, _mm512_set1_epi8(-128));
-    magnitudes = _mm512_abs_epi8(centered);
-    signed_x = _mm512_mask_sub_epi8(signed_x, _mm512_movepi8_mask(centered), _mm512_setzero_si512(),
-                                    signed_x);
-  }
-  const __m512i pairs = _mm512_maddubs_epi16(magnitudes, signed_x);
-  return {_mm512_add_epi32(acc.v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))};
-#endif
-}
-
-HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) {
-  __m512i a[16], b[16];
-  for (int r = 0; r < 16; ++r) a[r] = _mm512_loadu_si512(rows + r * stride);
-  for (int r = 0; r < 16; r += 2) {
-    b[r] = _mm512_unpacklo_epi32(a[r], a[r + 1]);
-    b[r + 1] = _mm512_unpackhi_epi32(a[r], a[r + 1]);
-  }
-  // Now a[4 q + c], 128-bit part p: column 4 p + c of rows 4 q .. 4 q + 3.
-  for (int r = 0; r < 16; r += 4) {
-    a[r] = _mm512_unpacklo_epi64(b[r], b[r + 2]);
-    a[r + 1] = _mm512_unpackhi_epi64(b[r], b[r + 2]);
-    a[r + 2] = _mm512_unpacklo_epi64(b[r + 1], b[r + 3]);
-    a[r + 3] = _mm512_unpackhi_epi64(b[r + 1], b[r + 3]);
-  }
-  for (int c = 0; c < 4; ++c) {
-    const __m512i even01 = _mm512_shuffle_i32x4(a[c], a[c + 4], 0x88);       // parts 0, 2
-    const __m512i odd01 = _mm512_shuffle_i32x4(a[c], a[c + 4], 0xdd);        // parts 1, 3
-    const __m512i even23 = _mm512_shuffle_i32x4(a[c + 8], a[c + 12], 0x88);
-    const __m512i odd23 = _mm512_shuffle_i32x4(a[c + 8], a[c + 12], 0xdd);
-    _mm512_store_si512(lines + 64 * c, _mm512_shuffle_i32x4(even01, even23, 0x88));
-    _mm512_store_si512(lines + 64 * (4 + c), _mm512_shuffle_i32x4(odd01, odd23, 0x88));
-    _mm512_store_si512(lines + 64 * (8 + c), _mm512_shuffle_i32x4(even01, even23, 0xdd));
-    _mm512_store_si512(lines + 64 * (12 + c), _mm512_shuffle_i32x4(odd01, odd23, 0xdd));
-  }
+  return {dot4_lanes<kWide>(acc.v, _mm512_load_si512(w), _mm512_set1_epi32(four))};
 }
 
 struct B {
@@ -189,6 +165,69 @@ HWTV_INLINE B flip_sign_b(B a) { return {_mm256_xor_si256(a.v, _mm256_set1_epi8(
 HWTV_INLINE B look_up_b(B a, const uint8_t* table) {
   return {_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_128(table)), a.v)};
 }
+
+struct R {
+  __m512i v;
+};
+HWTV_INLINE R join(B first, B second) {
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(first.v), second.v, 1)};
+}
+
+// Four registers of four 128-bit parts -> part p of each, in order, to out[p].
+HWTV_INLINE void transpose_parts(const __m512i* in, __m512i* out) {
+  const __m512i even01 = _mm512_shuffle_i32x4(in[0], in[1], 0x88);  // parts 0, 2
+  const __m512i odd01 = _mm512_shuffle_i32x4(in[0], in[1], 0xdd);   // parts 1, 3
+  const __m512i even23 = _mm512_shuffle_i32x4(in[2], in[3], 0x88);
+  const __m512i odd23 = _mm512_shuffle_i32x4(in[2], in[3], 0xdd);
+  out[0] = _mm512_shuffle_i32x4(even01, even23, 0x88);
+  out[1] = _mm512_shuffle_i32x4(odd01, odd23, 0x88);
+  out[2] = _mm512_shuffle_i32x4(even01, even23, 0xdd);
+  out[3] = _mm512_shuffle_i32x4(odd01, odd23, 0xdd);
+}
+HWTV_INLINE void transpose(const R* rows, uint8_t* lines) {
+  __m512i columns[4][4];  // [c][q], part p: column 4 p + c of rows 4 q .. 4 q + 3
+#pragma GCC unroll 4
+  for (int q = 0; q < 4; ++q) {
+    const R* const r = rows + 4 * q;
+    const __m512i lo01 = _mm512_unpacklo_epi32(r[0].v, r[1].v);
+    const __m512i hi01 = _mm512_unpackhi_epi32(r[0].v, r[1].v);
+    const __m512i lo23 = _mm512_unpacklo_epi32(r[2].v, r[3].v);
+    const __m512i hi23 = _mm512_unpackhi_epi32(r[2].v, r[3].v);
+    columns[0][q] = _mm512_unpacklo_epi64(lo01, lo23);
+    columns[1][q] = _mm512_unpackhi_epi64(lo01, lo23);
+    columns[2][q] = _mm512_unpacklo_epi64(hi01, hi23);
+    columns[3][q] = _mm512_unpackhi_epi64(hi01, hi23);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    __m512i parts[4];
+    transpose_parts(columns[c], parts);
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; ++p) _mm512_store_si512(lines + 64 * (4 * p + c), parts[p]);
+  }
+}
+
+template <bool kWide>
+HWTV_INLINE I dot_row(const R& w, const int8_t* x) {
+  return {dot4_lanes<kWide>(_mm512_setzero_si512(), w.v, _mm512_loadu_si512(x))};
+}
+HWTV_INLINE void add_quads(const I* rows, I* sums) {
+  __m512i quads[4];  // [q], part p: quad p of rows 4 q .. 4 q + 3
+#pragma GCC unroll 4
+  for (int q = 0; q < 4; ++q) {
+    const I* const r = rows + 4 * q;
+    const __m512i pairs01 = _mm512_add_epi32(_mm512_unpacklo_epi32(r[0].v, r[1].v),
+                                             _mm512_unpackhi_epi32(r[0].v, r[1].v));
+    const __m512i pairs23 = _mm512_add_epi32(_mm512_unpacklo_epi32(r[2].v, r[3].v),
+                                             _mm512_unpackhi_epi32(r[2].v, r[3].v));
+    quads[q] = _mm512_add_epi32(_mm512_unpacklo_epi64(pairs01, pairs23),
+                                _mm512_unpackhi_epi64(pairs01, pairs23));
+  }
+  __m512i parts[4];
+  transpose_parts(quads, parts);
+  for (int p = 0; p < 4; ++p) sums[p].v = parts[p];
+}
+HWTV_INLINE I add_i(I a, I b) { return {_mm512_add_epi32(a.v, b.v)}; }
 
 }  // namespace
 }  // namespace hwtv::cpu

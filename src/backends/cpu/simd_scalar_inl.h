@@ -9,6 +9,7 @@ namespace hwtv::cpu {
 namespace {
 
 constexpr int kLanes = 16;
+constexpr int kUnroll = 1;       // loops over a tile's 16 rows: 16 where lanes are registers
 constexpr int kMicroTokens = 2;  // tokens of the integer kernels' inner loop
 constexpr int kDotRows = 2;      // weight rows and tokens of the float kernels' inner loop
 constexpr int kDotTokens = 2;
@@ -188,12 +189,6 @@ HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
   return acc;
 }
 
-// 16 rows of 64 bytes -> 16 lines of 64 bytes: line j holds bytes [4 j, 4 j + 4) of every row.
-HWTV_INLINE void transpose(const uint8_t* rows, int64_t stride, uint8_t* lines) {
-  for (int j = 0; j < 16; ++j)
-    for (int r = 0; r < 16; ++r) __builtin_memcpy(lines + 64 * j + 4 * r, rows + r * stride + 4 * j, 4);
-}
-
 // 32 bytes: the quants of half or all of a quant_block.
 struct B {
   uint8_t v[32];
@@ -237,6 +232,42 @@ HWTV_INLINE B flip_sign_b(B a) {
 // table[a], 16 entries.
 HWTV_INLINE B look_up_b(B a, const uint8_t* table) {
   for (int i = 0; i < 32; ++i) a.v[i] = table[a.v[i]];
+  return a;
+}
+
+// 64 bytes of one weight row.
+struct R {
+  uint8_t v[64];
+};
+HWTV_INLINE R join(B first, B second) {
+  R r;
+  __builtin_memcpy(r.v, first.v, 32);
+  __builtin_memcpy(r.v + 32, second.v, 32);
+  return r;
+}
+// 16 rows -> 16 lines of 64 bytes: line j holds bytes [4 j, 4 j + 4) of every row.
+static void transpose(const R* rows, uint8_t* lines) {
+  for (int j = 0; j < 16; ++j)
+    for (int r = 0; r < 16; ++r) __builtin_memcpy(lines + 64 * j + 4 * r, rows[r].v + 4 * j, 4);
+}
+// Lane i: the sum over j of w[4 i + j] * x[4 i + j].  `wide` as in dot4.
+template <bool kWide>
+static I dot_row(const R& w, const int8_t* x) {
+  I r = set_i(0);
+  for (int i = 0; i < kLanes; ++i)
+    for (int j = 0; j < 4; ++j) r.v[i] += static_cast<int32_t>(w.v[4 * i + j]) * x[4 * i + j];
+  return r;
+}
+// sums[p] lane r = the sum of lanes 4 p .. 4 p + 3 of rows[r], for 16 rows.
+static void add_quads(const I* rows, I* sums) {
+  for (int p = 0; p < 4; ++p)
+    for (int r = 0; r < kLanes; ++r) {
+      const int32_t* const quad = rows[r].v + 4 * p;
+      sums[p].v[r] = (quad[0] + quad[1]) + (quad[2] + quad[3]);
+    }
+}
+HWTV_INLINE I add_i(I a, I b) {
+  for (int i = 0; i < kLanes; ++i) a.v[i] += b.v[i];
   return a;
 }
 

@@ -7,7 +7,7 @@
 # where none is named.  Needs root and debootstrap.  The folder HWTV_CLEAN_DEBIAN (about 8 GB) keeps
 # the bare system for the next time; what is cloned is this repository's HEAD.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 place=${HWTV_CLEAN_DEBIAN:-/var/tmp/hwtv-clean-debian}
 system=$place/system
 checks=("$@")
@@ -43,7 +43,8 @@ make_system() {
   # The way to the registries is this host's: where apt and pip look, and whom they trust.
   rm -rf "$system"/etc/apt/{sources.list,sources.list.d,apt.conf.d}
   cp -a /etc/apt/{sources.list.d,apt.conf.d} "$system/etc/apt/"
-  for file in /etc/apt/sources.list /etc/pip.conf /etc/resolv.conf /etc/hosts "$HOME/.config/pip"; do
+  for file in /etc/apt/sources.list /etc/pip.conf "$HOME/.config/pip" /etc/resolv.conf /etc/hosts
+  do
     [ ! -e "$file" ] || { mkdir -p "$system$(dirname "$file")" && cp -aL "$file" "$system$file"; }
   done
   cp -a /usr/share/keyrings/. "$system/usr/share/keyrings/"

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""hwtv run on the demo model: its text, its JSON, its account, the same text whatever the threads."""
+import json
+import re
+
+from program import IO, INVALID_REQUEST, MODEL, ProgramTest, main
+
+# Each next number is likelier than any other token by 1.7 nats or more: no instruction set's last bits
+# can change this text.
+COUNTING = ["--raw", "-p", "1, 2, 3, 4, 5, 6,"]
+COUNTED = " 7, 8, 9, 10, 11"
+
+
+class RunTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.need_model()
+
+    def json_of(self, *words, **options):
+        return json.loads(self.good("run", MODEL, "--ctx", "256", "--json", *words, **options))
+
+    def text_of(self, *words, **options):
+        return self.good("run", MODEL, "--ctx", "256", "--no-account", *words, **options)
+
+    def test_greedy_text_of_both_backends(self):
+        for backend in ["cpu", "ref"]:
+            self.assertEqual(self.text_of(*COUNTING, "-n", "16", "--backend", backend), COUNTED + "\n")
+
+    def test_greedy_text_of_every_kernel_table(self):
+        tables = re.search(r"kernel tables (.*)", self.good("--version"))[1].split()
+        for table in tables:
+            self.assertEqual(self.text_of(*COUNTING, "-n", "16", environment={"HWTV_ISA": table}),
+                             COUNTED + "\n", table)
+
+    def test_unknown_kernel_table_fails_loudly(self):
+        self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", environment={"HWTV_ISA": "nonsense"},
+                     says=["nonsense", "scalar"])
+
+    def test_prompt_from_file_and_stdin(self):
+        (self.folder / "prompt.txt").write_text("1, 2, 3, 4, 5, 6,")
+        self.assertEqual(self.text_of("--raw", "-f", "prompt.txt", "-n", "16"), COUNTED + "\n")
+        self.assertEqual(self.text_of("--raw", "-n", "16", given="1, 2, 3, 4, 5, 6,"), COUNTED + "\n")
+        self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", "-f", "prompt.txt", says=["-p", "-f"])
+        self.refused(IO, "run", MODEL, "-f", "nosuch.txt", says=["nosuch.txt"])
+
+    def test_json_has_every_field(self):
+        answer = self.json_of(*COUNTING, "-n", "16", "--logprobs", "3")
+        self.assertEqual(answer["text"], COUNTED)
+        self.assertEqual(answer["finish_reason"], "length")
+        self.assertEqual(len(answer["answer_tokens"]), 16)
+        tokens = json.loads(self.good("tokenize", MODEL, "--json", given=COUNTING[-1]))["ids"]
+        self.assertEqual(answer["prompt_tokens"], tokens)
+        self.assertEqual([entry["token"] for entry in answer["logprobs"]], answer["answer_tokens"])
+        for entry in answer["logprobs"]:
+            self.assertEqual(len(entry["top"]), 3)
+            self.assertEqual(entry["top"][0]["logprob"], entry["logprob"])
+            self.assertTrue(0 >= entry["top"][0]["logprob"] >= entry["top"][1]["logprob"])
+        self.assertNotIn("account", self.json_of(*COUNTING, "-n", "1", "--no-account"))
+
+    def test_account_adds_up(self):
+        answer = self.json_of(*COUNTING, "-n", "16")
+        account, memory = answer["account"], answer["account"]["memory"]
+        self.assertEqual(account["prefill"]["tokens"], len(answer["prompt_tokens"]))
+        self.assertEqual(account["decode"]["tokens"], 15)  # the first token comes with the prefill
+        self.assertEqual(account["answer_tokens"], 16)
+        self.assertEqual(memory["predicted_bytes"], memory["weights_bytes"] + memory["kv_bytes"]
+                         + memory["activations_bytes"] + memory["runtime_predicted_bytes"])
+        self.assertLess(abs(memory["predicted_bytes"] - memory["observed_bytes"]), 2 << 20)
+        # SmolLM2 reads its whole file for a token, and 22.5 KiB of cache for each token before.
+        file_bytes = MODEL.stat().st_size
+        self.assertTrue(0.97 * file_bytes < account["decode"]["bytes_per_token"] < 1.03 * file_bytes)
+        for phase in (account["prefill"], account["decode"]):
+            self.assertGreater(phase["share_of_limit"], 0)
+            self.assertLess(phase["share_of_limit"], 1.1)
+
+    def test_account_is_shown_beside_the_text(self):
+        answer = self.hwtv("run", MODEL, "--ctx", "256", *COUNTING, "-n", "16")
+        self.assertEqual(answer.out, COUNTED + "\n")
+        for words in ["answer ", "prefill ", "decode ", "memory ", "predicted ", "observed ", "limits "]:
+            self.assertIn(words, answer.err)
+
+    def test_answer_is_clipped_to_the_context(self):
+        answer = self.json_of(*COUNTING, "--ctx", "32", "-n", "1000")
+        self.assertEqual(len(answer["prompt_tokens"]) + len(answer["answer_tokens"]), 32)
+        self.assertEqual(answer["finish_reason"], "length")
+
+    def test_too_long_a_prompt_is_refused_with_both_numbers(self):
+        answer = self.refused(INVALID_REQUEST, "run", MODEL, "--raw", "--ctx", "64", "-p", "word " * 100,
+                              says=["prompt has 1", "64"])
+        context = re.search(r"--ctx (\d+)", answer.err)[1]
+        self.text_of("--raw", "--ctx", context, "-p", "word " * 100, "-n", "1")  # what it advises works
+
+    def test_context_beyond_the_trained_one_is_refused(self):
+        self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", "--ctx", "8193", says=["8193", "--ctx 8192"])
+
+    def test_nonsense_numbers_are_refused(self):
+        for flags in (["-n", "0"], ["--threads", "-1"], ["--chunk", "0"], ["--temp", "-1"], ["--top-p", "2"],
+                      ["--top-k", "-3"], ["--logit-bias", "7"], ["--logprobs", "-1"]):
+            self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", *flags)
+
+    def test_same_seed_same_text(self):
+        sampled = ["-p", "Tell me a story.", "-n", "24", "--temp", "0.8", "--top-p", "0.95", "--seed"]
+        text = self.text_of(*sampled, "3")
+        for ways in (["--threads", "1"], ["--threads", "3", "--chunk", "7"], ["--chunk", "1"]):
+            self.assertEqual(self.text_of(*sampled, "3", *ways), text, ways)
+        self.assertNotEqual(self.text_of(*sampled, "4"), text)
+
+    def test_stop_strings_never_appear(self):
+        answer = self.json_of(*COUNTING, "-n", "40", "--stop", "1,", "--stop", " 10")
+        self.assertEqual(answer["text"], " 7, 8, 9,")
+        self.assertEqual(answer["finish_reason"], "stop")
+        self.assertEqual(self.text_of(*COUNTING, "-n", "40", "--stop", " 9,"), " 7, 8,\n")
+
+    def test_chat_template_is_used_unless_raw(self):
+        with_template = self.json_of("-p", "Hi", "-n", "1")["prompt_tokens"]
+        self.assertIn(1, with_template)  # <|im_start|>
+        self.assertNotIn(1, self.json_of("--raw", "-p", "Hi", "-n", "1")["prompt_tokens"])
+        self.refused(INVALID_REQUEST, "run", MODEL, "--raw", "--chat", "-p", "x")
+
+    def test_kv_types(self):
+        for kind in ["f32", "bf16", "q8_0", "q4_0"]:
+            self.assertTrue(self.text_of(*COUNTING, "-n", "4", "--kv-type", kind).startswith(" 7, "), kind)
+
+
+class HistoryTest(ProgramTest):
+    def test_runs_are_journalled_and_compared(self):
+        self.need_model()
+        self.assertIn("no runs yet", self.good("history"))
+        for n in ("4", "8"):
+            self.good("run", MODEL, *COUNTING, "--ctx", "64", "-n", n)
+        runs = json.loads(self.good("history", "--json"))
+        self.assertEqual([run["account"]["answer_tokens"] for run in runs], [8, 4])
+        self.assertEqual({run["model"] for run in runs}, {MODEL.name})
+        first, second = (str(run["id"]) for run in reversed(runs))
+        self.assertIn(MODEL.name[:20], self.good("history"))
+        self.assertEqual(json.loads(self.good("history", first))["id"], int(first))
+        table = self.good("history", first, second)
+        for row in ["machine", "prefill", "decode", "bandwidth limit", "observed"]:
+            self.assertIn(row, table)
+        self.refused(INVALID_REQUEST, "history", "99", says=["99"])
+        self.refused(INVALID_REQUEST, "history", "first", says=["first"])
+
+
+class JudgeTest(ProgramTest):
+    def test_perplexity_and_a_model_against_itself(self):
+        self.need_model()
+        text = "The quick brown fox jumps over the lazy dog. " * 30
+        (self.folder / "text.txt").write_text(text)
+        answer = json.loads(self.good("perplexity", MODEL, "text.txt", "--ctx", "64", "--windows", "2",
+                                      "--json", "--against", MODEL))
+        self.assertEqual(answer["windows"], 2)
+        self.assertEqual(answer["scored_tokens"], 2 * 31)
+        self.assertEqual(answer["mean_kl_nats"], 0)
+        self.assertEqual(answer["top1_agreement"], 1)
+        self.assertEqual(answer["perplexity"], answer["base_perplexity"])
+        self.assertTrue(1 < answer["perplexity"] < 3)
+        self.refused(INVALID_REQUEST, "perplexity", MODEL, "text.txt", "--ctx", "4096",
+                     says=["one window takes 4096"])
+
+    def test_logits_do_not_depend_on_chunk_and_threads(self):
+        self.need_model()
+        (self.folder / "ids.txt").write_text("[504, 3575, 282, 4649, 314]")
+        files = []
+        for name, ways in (("a", ["--threads", "1"]), ("b", ["--threads", "2", "--chunk", "2"])):
+            self.good("logits", MODEL, "--tokens", "ids.txt", "-o", name, "--ctx", "64", *ways)
+            files.append((self.folder / name).read_bytes())
+        self.assertEqual(files[0], files[1])
+        self.assertGreater(len(files[0]), 5 * 49152 * 4)
+
+
+if __name__ == "__main__":
+    main()
