@@ -172,7 +172,9 @@ Result<std::optional<ChatPrompt>> chat_prompt(const ChatOptions& options, const 
 
 Result<int> chat(const ChatOptions& options) {
   HWTV_TRY(engine::SamplingParams sampling, sampling_params(options.sampling));
-  HWTV_TRY(const auto session, Session::open(options.session));
+  SessionOptions session_options = options.session;
+  session_options.announce = true;
+  HWTV_TRY(const auto session, Session::open(session_options));
   HWTV_TRY(std::optional<ChatPrompt> prompt, chat_prompt(options, *session));
   return Chat(options, *session, std::move(prompt), std::move(sampling)).run();
 }

@@ -88,6 +88,7 @@ Result<int> run(const RunOptions& options) {
   HWTV_TRY(const std::string text, prompt_text(options));
   SessionOptions session_options = options.session;
   session_options.quiet = options.json;
+  session_options.announce = !options.json && !options.no_account;
   HWTV_TRY(const auto session, Session::open(session_options));
   HWTV_TRY(const std::vector<int32_t> prompt, prompt_tokens(options, *session, text));
   AnswerRequest request;

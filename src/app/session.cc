@@ -135,8 +135,13 @@ Result<void> Session::check_memory() {
   ledger.set_predicted(hw::Use::activations, predicted_.device.activations);
   ledger.set_predicted(hw::Use::staging, predicted_.device.staging);
   ledger.set_predicted(hw::Use::runtime, predicted_.runtime_bytes);
-  return plan::check_fit(predicted_, options_.context, device_->machine().cpu(),
-                         [this](int64_t context) { return price(context); });
+  const hw::Device& cpu = device_->machine().cpu();
+  HWTV_TRY_VOID(plan::check_fit(predicted_, options_.context, cpu,
+                                [this](int64_t context) { return price(context); }));
+  if (options_.announce)
+    fmt::print(stderr, "predicted {}, of {} usable\n", plan::describe(predicted_),
+               format_bytes(static_cast<double>(cpu.available_bytes)));
+  return {};
 }
 
 Result<void> Session::load() {

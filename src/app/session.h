@@ -28,6 +28,7 @@ struct SessionOptions {
   int64_t n_outputs = 1;  // output rows of a step
   bool profile = false;
   bool quiet = false;  // no progress
+  bool announce = false;  // say what will be held before anything is allocated
 };
 inline constexpr int64_t kDefaultContext = 4096;
 

@@ -14,15 +14,6 @@ constexpr int64_t kThreadBytes = 32 << 10;     // touched part of a stack, the t
 // takes 16 bytes more.
 constexpr int64_t kSamplerTokenBytes = 8;
 
-std::string components(const MemoryPlan& plan) {
-  return fmt::format(
-      "weights {}, kv {}, activations {}, runtime {}",
-      format_bytes(static_cast<double>(plan.device.weights + plan.device.packed_weights)),
-      format_bytes(static_cast<double>(plan.device.kv)),
-      format_bytes(static_cast<double>(plan.device.activations + plan.device.staging)),
-      format_bytes(static_cast<double>(plan.runtime_bytes)));
-}
-
 // The largest context whose plan fits; 0: none does.
 int64_t largest_context(int64_t above, int64_t limit_bytes,
                         const std::function<MemoryPlan(int64_t)>& plan_for) {
@@ -35,6 +26,16 @@ int64_t largest_context(int64_t above, int64_t limit_bytes,
 }
 
 }  // namespace
+
+std::string describe(const MemoryPlan& plan) {
+  return fmt::format(
+      "{}: weights {}, kv {}, activations {}, runtime {}",
+      format_bytes(static_cast<double>(plan.total_bytes())),
+      format_bytes(static_cast<double>(plan.device.weights + plan.device.packed_weights)),
+      format_bytes(static_cast<double>(plan.device.kv)),
+      format_bytes(static_cast<double>(plan.device.activations + plan.device.staging)),
+      format_bytes(static_cast<double>(plan.runtime_bytes)));
+}
 
 MemoryPlan predict_memory(const ops::BackendSpec& backend, const ops::Program& program,
                           const ops::Limits& limits, const RuntimeShape& runtime) {
@@ -52,9 +53,8 @@ Result<void> check_fit(const MemoryPlan& plan, int64_t context_tokens, const hw:
   const int64_t context = largest_context(context_tokens, device.available_bytes, plan_for);
   return fail(
       ErrorCode::out_of_memory,
-      fmt::format("the model needs {} ({}) with a context of {}, {} has {} ({})",
-                  format_bytes(static_cast<double>(plan.total_bytes())), components(plan),
-                  context_tokens, device.name,
+      fmt::format("with a context of {} the model needs {}; {} has {} ({})",
+                  context_tokens, describe(plan), device.name,
                   format_bytes(static_cast<double>(device.available_bytes)), device.memory_limit),
       context > 0 ? fmt::format("the largest context that fits is {}: --ctx {}", context, context)
                   : "no context fits: use a smaller or more quantized model, or free memory");

@@ -27,6 +27,9 @@ struct MemoryPlan {
   int64_t total_bytes() const { return device.total() + runtime_bytes; }
 };
 
+// "195.1 MiB: weights 92.1 MiB, kv 90.0 MiB, activations 6.9 MiB, runtime 6.1 MiB".
+std::string describe(const MemoryPlan& plan);
+
 MemoryPlan predict_memory(const ops::BackendSpec& backend, const ops::Program& program,
                           const ops::Limits& limits, const RuntimeShape& runtime);
 

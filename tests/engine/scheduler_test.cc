@@ -69,7 +69,9 @@ TEST(Scheduler, RandomMixesKeepTheLimitsAndStarveNobody) {
         ASSERT_LE(slice.n_tokens, demand.n_to_compute);
         demand.n_to_compute -= slice.n_tokens;
         if (demand.n_to_compute > 0) demand.n_rows = std::min(demand.n_rows, demand.n_to_compute);
-        if (demand.n_to_compute == 0) ASSERT_GE(slice.n_outputs, 1);
+        if (demand.n_to_compute == 0) {
+          ASSERT_GE(slice.n_outputs, 1);
+        }
         left -= slice.n_tokens;
       }
     }

@@ -10,7 +10,7 @@ SHARE_MAX = 1.03
 
 
 def check_probe():
-    script = need(ROOT / "tests/acceptance/bandwidth_check.py", "it belongs to the repository")
+    script = need(ROOT / "tests/acceptance/promises/bandwidth_check.py", "it belongs to the repository")
     command = [sys.executable, str(script), "--hwtv", str(HWTV), "--rounds", "3" if QUICK else "7"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     words = re.sub(r"^(PASS|FAIL) bandwidth: ", "", done.stdout.strip())

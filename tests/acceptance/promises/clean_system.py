@@ -9,7 +9,7 @@ def check():
     if QUICK:
         print("skipped in QUICK  1 clean Debian: a new system takes an hour")
         return
-    script = need(ROOT / "tests/acceptance/clean_debian.sh", "it belongs to the repository")
+    script = need(ROOT / "tests/acceptance/promises/clean_debian.sh", "it belongs to the repository")
     done = subprocess.run(["bash", str(script)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     lines = re.findall(r"^(PASS|FAIL) clean_debian:? ?(.*?)(?:, target (.*))?$", done.stdout, re.M)

@@ -7,7 +7,7 @@
 # where none is named.  Needs root and debootstrap.  The folder HWTV_CLEAN_DEBIAN (about 8 GB) keeps
 # the bare system for the next time; what is cloned is this repository's HEAD.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 place=${HWTV_CLEAN_DEBIAN:-/var/tmp/hwtv-clean-debian}
 system=$place/system
 checks=("$@")
