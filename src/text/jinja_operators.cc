@@ -1,6 +1,7 @@
 // Python's arithmetic, comparisons and sorting.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -290,20 +291,33 @@ struct Keyed {
   Value key, value;
 };
 
+bool less(const Keyed& a, const Keyed& b, Runtime& runtime) {
+  return compare(Comparison::lt, a.key, b.key, runtime);
+}
+
+// Whether `items` are in order, or were and now are in order after strictly falling.  It compares as
+// Python's sort begins, so that incomparable items are told by the same message.
+bool is_one_run(std::vector<Keyed>& items, Runtime& runtime) {
+  if (items.size() < 2) return true;
+  const bool falls = less(items[1], items[0], runtime);
+  for (size_t i = 2; i < items.size(); ++i) {
+    if (less(items[i], items[i - 1], runtime) != falls) return false;
+  }
+  if (falls) std::reverse(items.begin(), items.end());
+  return true;
+}
+
 // Top-down merge sort: stable, and safe whatever the comparison says.
 void merge_sort(std::vector<Keyed>& items, std::vector<Keyed>& spare, size_t first, size_t last,
-                bool reverse, Runtime& runtime) {
+                Runtime& runtime) {
   if (last - first < 2) return;
   const size_t middle = first + (last - first) / 2;
-  merge_sort(items, spare, first, middle, reverse, runtime);
-  merge_sort(items, spare, middle, last, reverse, runtime);
+  merge_sort(items, spare, first, middle, runtime);
+  merge_sort(items, spare, middle, last, runtime);
   size_t left = first, right = middle;
   for (size_t out = first; out < last; ++out) {
     const bool take_right =
-        left == middle ||
-        (right < last &&
-         (reverse ? compare(Comparison::lt, items[left].key, items[right].key, runtime)
-                  : compare(Comparison::lt, items[right].key, items[left].key, runtime)));
+        left == middle || (right < last && less(items[right], items[left], runtime));
     spare[out] = std::move(items[take_right ? right++ : left++]);
   }
   for (size_t i = first; i < last; ++i) items[i] = std::move(spare[i]);
@@ -312,9 +326,15 @@ void merge_sort(std::vector<Keyed>& items, std::vector<Keyed>& spare, size_t fir
 
 void sort_by_keys(std::vector<Value>& values, std::vector<Value> keys, bool reverse,
                   Runtime& runtime) {
-  std::vector<Keyed> items(values.size()), spare(values.size());
+  std::vector<Keyed> items(values.size());
   for (size_t i = 0; i < values.size(); ++i) items[i] = {std::move(keys[i]), std::move(values[i])};
-  merge_sort(items, spare, 0, items.size(), reverse, runtime);
+  // Reversed before and after, equal items keep their order.
+  if (reverse) std::reverse(items.begin(), items.end());
+  if (!is_one_run(items, runtime)) {
+    std::vector<Keyed> spare(items.size());
+    merge_sort(items, spare, 0, items.size(), runtime);
+  }
+  if (reverse) std::reverse(items.begin(), items.end());
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::move(items[i].value);
 }
 

@@ -3,7 +3,7 @@
 figure and the target.  Exits with 1 when a line fails.
 
     run.py                 everything, about three hours; each promise can be run alone: ONLY=2 or ONLY=4,6
-    QUICK=1 run.py         smaller samples of everything, at most 10 minutes
+    QUICK=1 run.py         smaller samples, at most 10 minutes where `make peer fuzz` has run before
     PEER_THREADS=1         for a busy machine: the peer's threads spin while they wait
 
 Peer figures are computed once and kept in the cache folder, in acceptance/.  The machine should do

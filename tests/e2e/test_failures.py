@@ -45,6 +45,11 @@ def catches_interrupt(pid):
     return bool(int(re.search(r"^SigCgt:\s+(\S+)", status, re.M)[1], 16) & 1 << (signal.SIGINT - 1))
 
 
+def cpu_s(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class InterruptTest(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -81,6 +86,8 @@ class InterruptTest(ProgramTest):
         with self.start("run", MODEL, "--raw", "-p", "word " * 500, "--ctx", "1024", "--chunk", "1024",
                         "--backend", "ref") as process:
             self.wait_until(process, lambda: catches_interrupt(process.pid))
+            ready_s = cpu_s(process.pid)
+            self.wait_until(process, lambda: cpu_s(process.pid) > ready_s + 0.3)  # within the step
             process.send_signal(signal.SIGINT)
             time.sleep(0.2)
             process.send_signal(signal.SIGINT)

@@ -19,8 +19,12 @@ void* allocate(std::size_t n_bytes, std::size_t alignment) {
 
 }  // namespace
 
-// The other forms of new and delete are defined by the library in terms of these.
+// The array forms are defined by the library in terms of these.  The nothrow form (stable_sort uses
+// it) is ours too: under the address sanitizer the library's would not go with our delete.
 void* operator new(std::size_t n_bytes) { return allocate(n_bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t n_bytes, const std::nothrow_t&) noexcept {
+  return allocate(n_bytes, alignof(std::max_align_t));
+}
 void* operator new(std::size_t n_bytes, std::align_val_t alignment) {
   return allocate(n_bytes, static_cast<std::size_t>(alignment));
 }

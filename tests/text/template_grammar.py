@@ -39,7 +39,7 @@ METHODS = ["upper()", "lower()", "strip()", "lstrip()", "rstrip('d ')", "split()
            "replace('', '-', 2)", "replace('l', 'L', -1)", "format_map({'a': 1})", "removesuffix('ld')"]
 DICT_METHODS = ["items()|list", "keys()|list", "values()|list", "get('a')", "get('nope')",
                 "get('nope', 'z')", "update({})", "copy()", "items()", "keys()", "pop('a')"]
-LIST_METHODS = ["append(1)", "pop()", "count(1)", "index(1)", "copy()", "extend([])"]
+LIST_METHODS = ["append(1)", "count(1)", "index(1)", "copy()", "extend([])"]
 
 
 class Grammar:

@@ -87,7 +87,7 @@ struct PlainKeys {
   static void write(uint8_t* tile, int64_t lane, const float* key, int64_t head_dim) {
     for (int64_t d = 0; d < head_dim; d += kLanes) {
       const int64_t n = head_dim - d < kLanes ? head_dim - d : kLanes;
-      uint8_t stored[kLanes * Element::kBytes];
+      alignas(4) uint8_t stored[kLanes * Element::kBytes];
       Element::store(stored, n == kLanes ? load_f(key + d) : load_n(key + d, n));
       for (int64_t i = 0; i < n; ++i)
         __builtin_memcpy(tile + ((d + i) * kLanes + lane) * Element::kBytes,

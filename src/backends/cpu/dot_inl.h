@@ -47,7 +47,7 @@ static void dot_rows(const uint8_t* const* w, const float* x, int64_t n_in,
   }
   if (const int64_t rest = n_in - k; rest > 0) {
     for (int r = 0; r < kRows; ++r) {
-      uint8_t padded[kLanes * Plain::kBytes] = {};
+      alignas(4) uint8_t padded[kLanes * Plain::kBytes] = {};
       __builtin_memcpy(padded, w[r] + k * Plain::kBytes,
                        static_cast<uint64_t>(rest * Plain::kBytes));
       w_lanes[r] = Plain::load(padded);

@@ -1,5 +1,4 @@
-// A Program made ready for the CPU: kernels chosen, arena and staging laid out and touched, caches
-// reserved.
+// A Program made ready for the CPU: kernels chosen; arena, staging and caches laid out and held.
 #pragma once
 #include <cstdint>
 #include <memory>

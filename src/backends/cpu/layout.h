@@ -11,7 +11,6 @@
 namespace hwtv::cpu {
 
 // The pool of one KvGroup: (n_blocks, n_layers, keys then values), so that a kv_block is one piece.
-// Pages are touched as sequences grow.
 struct KvLayout {
   int64_t n_blocks;
   int64_t block_tokens;

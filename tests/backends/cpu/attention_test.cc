@@ -20,7 +20,7 @@ constexpr int64_t kHeads = 6, kKvHeads = 2, kHeadDim = 64, kValueDim = 96;
 constexpr float kScale = 0.125f;
 
 std::vector<float> normals(int64_t n, unsigned seed) {
-  std::mt19937 random(seed);
+  std::minstd_rand random(seed);
   std::normal_distribution<float> normal;
   std::vector<float> values(static_cast<size_t>(n));
   for (float& value : values) value = normal(random);
@@ -140,9 +140,9 @@ class Sequence {
 
   const Kernels& kernels_;
   size_t k_type_, v_type_;
-  const std::vector<float> q_ = normals(kTokens * kHeads * kHeadDim, 1);
-  const std::vector<float> k_ = normals(kTokens * kKvHeads * kHeadDim, 2);
-  const std::vector<float> v_ = normals(kTokens * kKvHeads * kValueDim, 3);
+  static inline const std::vector<float> q_ = normals(kTokens * kHeads * kHeadDim, 1);
+  static inline const std::vector<float> k_ = normals(kTokens * kKvHeads * kHeadDim, 2);
+  static inline const std::vector<float> v_ = normals(kTokens * kKvHeads * kValueDim, 3);
   std::vector<uint8_t> pool_;
   std::vector<int32_t> table_;
   std::vector<float> out_;
