@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/check.h"
@@ -81,20 +83,28 @@ int64_t size_of(const RunRecord& run) {
                               run.model.size() + run.model_id.size() + run.account.size());
 }
 
-// A second descriptor of the file, locked: whoever holds it is the only one who moves it aside.
-class MoveLock {
+// A lock on the journal's folder, waited for at most kBusyMs.  SQLite finds a rollback journal by
+// its name: a process that still holds a file since moved aside would take the new file's journal
+// for its own and undo another's transaction.  So nobody reads or writes while a file is being
+// moved.
+class FolderLock {
  public:
-  explicit MoveLock(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
+  FolderLock(const std::string& path, int mode) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int waited_ms = 0; fd_ >= 0 && ::flock(fd_, mode | LOCK_NB) != 0; ++waited_ms) {
+      if (waited_ms == kBusyMs || (errno != EWOULDBLOCK && errno != EINTR)) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
-  ~MoveLock() {
+  ~FolderLock() {
     if (fd_ >= 0) ::close(fd_);
   }
-  MoveLock(const MoveLock&) = delete;
-  MoveLock& operator=(const MoveLock&) = delete;
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  const int fd_;
+  int fd_ = -1;
 };
 
 }  // namespace
@@ -125,6 +135,7 @@ struct Journal::Database {
   Result<void> create_schema();
   bool is_sound();
   Result<void> open_or_replace(bool suspect);
+  Result<void> follow_name();
   Result<void> move_aside();
   bool drop_oldest_until_fits(int64_t record_bytes);
   Result<int64_t> append(const RunRecord& run);
@@ -192,19 +203,31 @@ bool Journal::Database::is_sound() {
 }
 
 // Opens the file; a broken one is moved aside.  `suspect`: reading it has failed, so look at all of
-// it.  Under the lock the file is looked at again: another process may have replaced it meanwhile.
+// it.  Alone with the folder, the file is looked at again: another process may have replaced it.
 Result<void> Journal::Database::open_or_replace(bool suspect) {
   const auto usable = [&](const Result<void>& connected) {
     if (!connected)
       return !is_broken(failure_code) || connected.error().code == ErrorCode::unsupported;
     return suspect ? is_sound() : number("PRAGMA application_id") == kApplicationId;
   };
+  {
+    const FolderLock lock(path, LOCK_SH);
+    auto connected = connect();
+    if (usable(connected)) return connected;
+    sqlite3_close(std::exchange(db, nullptr));
+  }
+  const FolderLock lock(path, LOCK_EX);
   auto connected = connect();
   if (usable(connected)) return connected;
-  const MoveLock lock(path);
-  connected = connect();
-  if (usable(connected)) return connected;
   HWTV_TRY_VOID(move_aside());
+  return connect();
+}
+
+// Requires a FolderLock.  Opens the file that has this name now, when ours was moved or removed.
+Result<void> Journal::Database::follow_name() {
+  int moved = 0;
+  if (db && sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && !moved)
+    return {};
   return connect();
 }
 
@@ -239,6 +262,8 @@ bool Journal::Database::drop_oldest_until_fits(int64_t record_bytes) {
 }
 
 Result<int64_t> Journal::Database::append(const RunRecord& record) {
+  const FolderLock lock(path, LOCK_SH);
+  HWTV_TRY_VOID(follow_name());
   if (!run("BEGIN IMMEDIATE")) return error("write to");
   bool written = drop_oldest_until_fits(size_of(record));
   int64_t id = 0;
@@ -290,6 +315,8 @@ Result<int64_t> Journal::append(const RunRecord& run) {
 }
 
 Result<std::vector<RunRecord>> Journal::list(int n_max) const {
+  const FolderLock lock(database_->path, LOCK_SH);
+  HWTV_TRY_VOID(database_->follow_name());
   Statement query(database_->db,
                   "SELECT id, time_s, version, fingerprint, command, model, model_id FROM run"
                   " ORDER BY id DESC LIMIT ?");
@@ -301,6 +328,8 @@ Result<std::vector<RunRecord>> Journal::list(int n_max) const {
 }
 
 Result<RunRecord> Journal::get(int64_t id) const {
+  const FolderLock lock(database_->path, LOCK_SH);
+  HWTV_TRY_VOID(database_->follow_name());
   Statement query(database_->db,
                   "SELECT id, time_s, version, fingerprint, command, model, model_id, account"
                   " FROM run WHERE id = ?");

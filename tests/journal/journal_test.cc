@@ -241,24 +241,27 @@ TEST_F(JournalTest, TwoProcessesLoseNoRun) {
   EXPECT_EQ(Journal::open(path)->list(1000)->size(), 2u * kRuns);
 }
 
-TEST_F(JournalTest, TwoProcessesFindOneBrokenFile) {
+TEST_F(JournalTest, ManyProcessesFindOneBrokenFile) {
+  constexpr int kRounds = 20, kProcesses = 6;
   ASSERT_TRUE(make_folders(folder + "/state"));
-  ASSERT_TRUE(write_file_atomically(path, std::string(5000, 'z')));
-  pid_t children[4];
-  for (pid_t& child : children) {
-    child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child != 0) continue;
-    auto journal = Journal::open(path);
-    ::_exit(journal && journal->append(run(1)) ? 0 : 1);
+  for (int round = 1; round <= kRounds; ++round) {
+    ASSERT_TRUE(write_file_atomically(path, std::string(5000, 'z')));
+    pid_t children[kProcesses];
+    for (pid_t& child : children) {
+      child = ::fork();
+      ASSERT_GE(child, 0);
+      if (child != 0) continue;
+      auto journal = Journal::open(path);
+      ::_exit(journal && journal->append(run(1)) ? 0 : 1);
+    }
+    for (const pid_t child : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+    EXPECT_EQ(n_files(".broken-"), round);
+    EXPECT_EQ(Journal::open(path)->list(10)->size(), size_t{kProcesses});
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  EXPECT_EQ(n_files(".broken-"), 1);
-  EXPECT_EQ(Journal::open(path)->list(10)->size(), 4u);
 }
 
 }  // namespace
