@@ -9,9 +9,9 @@
 
 namespace hwtv::app {
 
-// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
+// `packs`: quantized weights are re-laid for the machine.  Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
 // machine cannot run).
-Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
+Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
                                                    hw::DeviceContext& device);
 
 // The CPU kernel tables in this program, best first: "avx512vnni avx512 avx2 scalar".

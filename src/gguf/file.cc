@@ -166,6 +166,14 @@ Result<void> File::index_tensors() {
               std::string(kDamaged));
 }
 
+void File::release(std::span<const std::byte> bytes) const {
+  for (const MappedFile& mapping : mappings_) {
+    const std::byte* const begin = mapping.data();
+    if (bytes.data() < begin || bytes.data() >= begin + mapping.size_bytes()) continue;
+    mapping.release_pages(bytes.data() - begin, static_cast<int64_t>(bytes.size()));
+  }
+}
+
 int64_t File::size_bytes() const {
   int64_t sum = 0;
   for (const Part& part : parts_) sum += part.size_bytes;

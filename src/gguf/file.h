@@ -41,6 +41,9 @@ class File {
   const std::string& path() const { return parts_[0].path; }  // the first part's
   std::span<const Part> parts() const { return parts_; }
   int64_t size_bytes() const;  // all parts
+  // Lets go of the resident pages that lie whole within `bytes`, a piece of a tensor: they are read
+  // again from the file when needed.
+  void release(std::span<const std::byte> bytes) const;
   uint32_t version() const { return version_; }
   int64_t alignment_bytes() const { return alignment_bytes_; }
 

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/layout.h"
+#include "backends/cpu/packing.h"
 #include "backends/cpu/types.h"
 #include "ops/arena.h"
 
@@ -67,7 +68,12 @@ Result<void> CpuSpec::supports(const ops::Program& program, const ops::Limits& l
 
 ops::BytesByUse CpuSpec::memory(const ops::Program& program, const ops::Limits& limits) const {
   ops::BytesByUse bytes;
-  for (const ops::WeightDecl& weight : program.weights) bytes.weights += weight.n_bytes();
+  for (const ops::WeightDecl& weight : program.weights)
+    if (packing_ == Packing::tiles && is_packable(weight))
+      bytes.packed_weights +=
+          packed_bytes(*weight_type(weight.dtype), weight.n_rows, weight.width);
+    else
+      bytes.weights += weight.n_bytes();
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     bytes.kv += kv_layout(program.kv_groups[group], group, limits).pool_bytes();
   bytes.activations = ops::plan_arena(program, limits).n_bytes;

@@ -13,15 +13,19 @@ constexpr int kNWeightTypes = 16;
 enum class KvType : uint8_t { f32, f16, bf16, q8_0, q4_0 };
 constexpr int kNKvTypes = 5;
 
-// Activations as the integer kernels read them: int8 with one scale for each 32 elements.
+// Activations as the integer kernels read them: int8 with one scale for each 32 elements.  With 1
+// row to a block they lie row by row; blocks of kBlockRows put the same 32 elements of a block's rows
+// side by side.
 struct QuantizedRows {
-  int8_t* quants;  // (n_rows, n_in)
-  float* scales;   // (n_rows, n_in / 32)
-  int16_t* sums;   // (n_rows, n_in / 16): of 16 quants each
+  int8_t* quants;  // (n_rows / block_rows, n_in / 32, block_rows, 32)
+  float* scales;   // (n_rows / block_rows, n_in / 32, block_rows)
+  int16_t* sums;   // (n_rows / block_rows, n_in / 16, block_rows): of 16 quants each
+  int64_t block_rows;
 };
+constexpr int64_t kBlockRows = 16;
 
 struct MatMulArgs {
-  const uint8_t* weight;  // (n_out, row_bytes)
+  const uint8_t* weight;  // (n_out, row_bytes); packed: tiles of kTileOutputs rows
   int64_t row_bytes;
   int64_t n_in;
   int64_t n_out;
@@ -34,7 +38,7 @@ struct MatMulArgs {
 // A rectangle of a matrix product.
 struct MatMulPart {
   int64_t out_begin, out_end;  // out_begin is a multiple of kTileOutputs
-  int64_t row_begin, row_end;  // at most kPartRows
+  int64_t row_begin, row_end;  // row_begin is a multiple of kPartRows, which they are at most
 };
 constexpr int64_t kTileOutputs = 16;  // outputs that a kernel computes side by side
 constexpr int64_t kPartRows = 256;
@@ -108,6 +112,9 @@ struct Kernels {
 
   // out = x . weight^T + bias over one part.
   void (*matmul[kNWeightTypes])(const MatMulArgs&, const MatMulPart&);
+  // The same with a packed weight; null for types that are not packed.  The rows of x are quantized
+  // in blocks of kBlockRows, a single row by itself.  The same bits as from matmul.
+  void (*matmul_packed[kNWeightTypes])(const MatMulArgs&, const MatMulPart&);
 
   // Rows [row_begin, row_end) of x (n_rows, n_in); n_in is a multiple of 32.
   void (*quantize)(const float* x, int64_t n_in, int64_t row_begin, int64_t row_end,

@@ -92,7 +92,8 @@ StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limit
     if (const auto* mat_mul = std::get_if<ops::MatMul>(&named.op)) {
       const ops::WeightDecl& weight = program.weight(mat_mul->weight);
       if (is_quantized(weight.dtype))
-        n_quants = std::max(n_quants, rows_max(program, mat_mul->x, limits) * weight.width);
+        n_quants = std::max(
+            n_quants, round_up(rows_max(program, mat_mul->x, limits), kBlockRows) * weight.width);
     } else if (const auto* attention = std::get_if<ops::Attention>(&named.op)) {
       const ops::KvGroup& kv = program.kv_groups[static_cast<size_t>(attention->kv_group)];
       const int64_t states = split_tokens * attention->n_heads * n_splits;

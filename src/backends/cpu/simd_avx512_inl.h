@@ -18,6 +18,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kUnroll = 16;
 constexpr int kMicroTokens = 8;
+constexpr int kMicroRows = 8;
 constexpr int kDotRows = 4;
 constexpr int kDotTokens = 4;
 constexpr int kAttentionRows = 4;
@@ -53,6 +54,8 @@ HWTV_INLINE F max_f(F a, F b) { return {_mm512_max_ps(a.v, b.v)}; }
 HWTV_INLINE F min_f(F a, F b) { return {_mm512_min_ps(a.v, b.v)}; }
 HWTV_INLINE F abs_f(F a) { return {_mm512_andnot_ps(_mm512_set1_ps(-0.0f), a.v)}; }
 HWTV_INLINE F madd_f(F a, F b, F c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+
+HWTV_INLINE F fma_f(F a, F b, F c) { return madd_f(a, b, c); }
 
 HWTV_INLINE float sum_f(F a) {
   const __m256 s8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
@@ -105,6 +108,18 @@ HWTV_INLINE F scale_by_power(F a, I n) {
   return {_mm512_mul_ps(a.v, _mm512_castsi512_ps(bits))};
 }
 
+HWTV_INLINE I load_u8_i(const uint8_t* p) { return {_mm512_cvtepu8_epi32(load_128(p))}; }
+HWTV_INLINE I load_u16_i(const uint8_t* p) { return {_mm512_cvtepu16_epi32(load_256(p))}; }
+HWTV_INLINE I field_i(I a, int shift, int32_t mask) {
+  const __m512i moved = shift == 0 ? a.v : _mm512_srli_epi32(a.v, static_cast<unsigned>(shift));
+  return {_mm512_and_si512(moved, _mm512_set1_epi32(mask))};
+}
+HWTV_INLINE I raise_i(I a, int shift) {
+  return {_mm512_slli_epi32(a.v, static_cast<unsigned>(shift))};
+}
+HWTV_INLINE I or_i(I a, I b) { return {_mm512_or_si512(a.v, b.v)}; }
+HWTV_INLINE F bits_to_f(I a) { return {_mm512_castsi512_ps(a.v)}; }
+
 // acc += the dot products of 4 bytes.  Without VNNI, pairs of products must fit 16 bits (2 * 127 * 127
 // does): `wide` weights have 128 subtracted and their sign moved to x.
 template <bool kWide>
@@ -121,11 +136,35 @@ HWTV_INLINE __m512i dot4_lanes(__m512i acc, __m512i weights, __m512i x) {
   return _mm512_add_epi32(acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 #endif
 }
+struct W {
+  __m512i v;
+};
+HWTV_INLINE W load_w(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+HWTV_INLINE void store_w(uint8_t* p, W a) { _mm512_storeu_si512(p, a.v); }
+HWTV_INLINE W field_w(W a, int shift, uint8_t mask) {
+  const __m512i moved = shift == 0 ? a.v : _mm512_srli_epi16(a.v, static_cast<unsigned>(shift));
+  return {_mm512_and_si512(moved, _mm512_set1_epi8(static_cast<char>(mask)))};
+}
+HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
+  const __m512i moved = shift > 0   ? _mm512_slli_epi16(b.v, static_cast<unsigned>(shift))
+                        : shift < 0 ? _mm512_srli_epi16(b.v, static_cast<unsigned>(-shift))
+                                    : b.v;
+  const __m512i m = _mm512_set1_epi8(static_cast<char>(mask));
+  return {_mm512_ternarylogic_epi32(moved, m, a.v, 0xea)};  // moved & m | a
+}
+HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
+  return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(load_128(table)), a.v)};
+}
+
 template <bool kWide>
-HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+HWTV_INLINE I dot4_w(I acc, W w, const int8_t* x) {
   int32_t four;
   __builtin_memcpy(&four, x, 4);
-  return {dot4_lanes<kWide>(acc.v, _mm512_load_si512(w), _mm512_set1_epi32(four))};
+  return {dot4_lanes<kWide>(acc.v, w.v, _mm512_set1_epi32(four))};
+}
+template <bool kWide>
+HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+  return dot4_w<kWide>(acc, load_w(w), x);
 }
 
 struct B {
