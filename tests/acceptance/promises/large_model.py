@@ -3,7 +3,7 @@ import tempfile
 
 import numpy
 
-from promises.lines import Goal
+from promises.lines import Goal, attempt
 from promises.place import HWTV, QUICK, digest_of_file, kept, output_of, peer_tool
 from promises.rivalry import THREADS, check_void, ratio_line, turns_of
 from promises.tensors import read_tensors
@@ -83,6 +83,6 @@ def check_logits(dtype):
 
 def check():
     for dtype in TARGETS:
-        yield from check_peers(dtype)
+        yield from attempt(f"{dtype} against the peers", check_peers(dtype))
         if not QUICK or dtype == "Q4_0":
-            yield from check_logits(dtype)
+            yield from attempt(f"{dtype} logits", check_logits(dtype))

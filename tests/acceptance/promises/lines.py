@@ -9,6 +9,18 @@ import time
 from promises.place import Failed, Missing
 
 
+# What may go wrong with a check that is no bug of the check.
+FAULTS = (Failed, Missing, OSError, ValueError, KeyError, ImportError, subprocess.SubprocessError)
+
+
+def attempt(name, results):
+    """The results, and one more that fails where a fault ends them early: the checks after it still run."""
+    try:
+        yield from results
+    except FAULTS as error:
+        yield False, name, f"could not be checked: {error}", "it runs"
+
+
 class Goal(tuple):
     """(reached, name, figure, target), told and not counted."""
 
@@ -27,11 +39,11 @@ def tell(number, result):
 def check(number, module_name):
     """Prints the lines of one promise; whether all of them pass."""
     begin, all_pass = time.monotonic(), True
-    try:
-        for result in importlib.import_module(f"promises.{module_name}").check():
-            all_pass &= tell(number, result)
-    except (Failed, Missing, OSError, ValueError, KeyError, ImportError, subprocess.SubprocessError) as error:
-        all_pass &= tell(number, (False, module_name, f"could not be checked: {error}", "it runs"))
+
+    def results():
+        yield from importlib.import_module(f"promises.{module_name}").check()
+    for result in attempt(module_name, results()):
+        all_pass &= tell(number, result)
     print(f"      {number} took {time.monotonic() - begin:.0f} s", flush=True)
     return all_pass
 

@@ -29,6 +29,7 @@ def turns_of(name, model, vocabulary=None):
 
 
 def check_void(turns):
+    """Failed where the run cannot be held against anything."""
     if turns.void():
         raise Failed("void, a peer was disturbed: " + "; ".join(turns.void()))
 
