@@ -9,8 +9,8 @@
 
 namespace hwtv::app {
 
-// `packs`: quantized weights are re-laid for the machine.  Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
-// machine cannot run).
+// `packs`: quantized weights are re-laid for the machine.  Errors: invalid_request (an unknown
+// name, an instruction set that HWTV_ISA forces and this machine cannot run).
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
                                                    hw::DeviceContext& device);
 

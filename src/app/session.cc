@@ -136,16 +136,16 @@ Result<void> Session::check_memory() {
                                 [this](int64_t context) { return price(context); }));
   if (options_.announce)
     note("predicted {}, of {} usable\n", plan::describe(predicted_),
-               format_bytes(static_cast<double>(cpu.available_bytes)));
+         format_bytes(static_cast<double>(cpu.available_bytes)));
   return {};
 }
 
 Result<void> Session::load() {
   recorder_ = std::make_unique<observe::Recorder>(4096, options_.profile ? 1 << 18 : 0);
   Progress progress("loading", model_->weights_bytes(), options_.quiet);
-  HWTV_TRY(engine_, engine::Engine::create(*backend_, *model_, engine_config(options_.context),
-                                           clock_, *recorder_,
-                                           [&](int64_t done, int64_t) { progress.show(done); }));
+  HWTV_TRY(engine_,
+           engine::Engine::create(*backend_, *model_, engine_config(options_.context), clock_,
+                                  *recorder_, [&](int64_t done, int64_t) { progress.show(done); }));
   return {};
 }
 

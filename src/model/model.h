@@ -1,5 +1,5 @@
-// A GGUF file as a model: its sizes, what it computes, and where its weights lie.  Opening reads the
-// header only; a weight's bytes are touched by the backend that imports them.
+// A GGUF file as a model: its sizes, what it computes, and where its weights lie.  Opening reads
+// the header only; a weight's bytes are touched by the backend that imports them.
 #pragma once
 #include <cstddef>
 #include <cstdint>

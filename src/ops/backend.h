@@ -59,8 +59,8 @@ struct Shard {
 
 using WeightHandle = int32_t;
 
-// Where a weight's bytes lie.  They stay valid as long as the backend (a mapping) and may be used in
-// place; `release` is told of pieces that were copied and will not be read again.
+// Where a weight's bytes lie.  They stay valid as long as the backend (a mapping) and may be used
+// in place; `release` is told of pieces that were copied and will not be read again.
 struct WeightSource {
   std::span<const std::byte> bytes;
   std::function<void(std::span<const std::byte>)> release = {};

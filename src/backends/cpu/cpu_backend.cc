@@ -107,6 +107,7 @@ Result<ops::WeightHandle> CpuBackend::import(const ops::WeightDecl& weight,
   const bool packs = spec_.packing() == Packing::tiles && is_packable(weight);
   HWTV_TRY(Weight taken, packs ? pack_weight(weight, source, team_, ledger_)
                                : keep_weight(weight, source, team_, ledger_));
+  if (!taken.in_file && source.release) copied_.push_back(source);
   weights_.push_back(std::make_unique<Weight>(std::move(taken)));
   return static_cast<ops::WeightHandle>(weights_.size() - 1);
 }
@@ -118,12 +119,15 @@ Result<std::unique_ptr<ops::Executable>> CpuBackend::prepare(
   CHECK(weights.size() == program.weights.size());
   CHECK(limits.n_kv_blocks.size() == program.kv_groups.size());
   HWTV_TRY_VOID(spec_.supports(program, limits));
+  // Reading a source maps pages around those that are read, and some that were let go of before.
+  for (const ops::WeightSource& source : copied_) source.release(source.bytes);
+  copied_.clear();
   std::vector<const Weight*> chosen;
   for (const ops::WeightHandle handle : weights)
     chosen.push_back(weights_[static_cast<size_t>(handle)].get());
-  HWTV_TRY(std::unique_ptr<ops::Executable> made,
-           CpuExecutable::make(program, limits, std::move(chosen), kernels_, spec_.packing(),
-                               ledger_));
+  HWTV_TRY(
+      std::unique_ptr<ops::Executable> made,
+      CpuExecutable::make(program, limits, std::move(chosen), kernels_, spec_.packing(), ledger_));
   return made;
 }
 

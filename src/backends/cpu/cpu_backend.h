@@ -60,6 +60,7 @@ class CpuBackend final : public ops::Backend {
   CpuSpec spec_;
   SteadyClock clock_;
   std::vector<std::unique_ptr<Weight>> weights_;  // by WeightHandle
+  std::vector<ops::WeightSource> copied_;         // let go of once more when all are read
 };
 
 }  // namespace hwtv::cpu

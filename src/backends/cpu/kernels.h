@@ -6,7 +6,22 @@
 namespace hwtv::cpu {
 
 enum class WeightType : uint8_t {
-  f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4,
+  f32,
+  f16,
+  bf16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl,
+  iq4_xs,
+  mxfp4,
 };
 constexpr int kNWeightTypes = 16;
 
@@ -14,8 +29,8 @@ enum class KvType : uint8_t { f32, f16, bf16, q8_0, q4_0 };
 constexpr int kNKvTypes = 5;
 
 // Activations as the integer kernels read them: int8 with one scale for each 32 elements.  With 1
-// row to a block they lie row by row; blocks of kBlockRows put the same 32 elements of a block's rows
-// side by side.
+// row to a block they lie row by row; blocks of kBlockRows put the same 32 elements of a block's
+// rows side by side.
 struct QuantizedRows {
   int8_t* quants;  // (n_rows / block_rows, n_in / 32, block_rows, 32)
   float* scales;   // (n_rows / block_rows, n_in / 32, block_rows)
@@ -43,8 +58,8 @@ struct MatMulPart {
 constexpr int64_t kTileOutputs = 16;  // outputs that a kernel computes side by side
 constexpr int64_t kPartRows = 256;
 
-// One head of one token of the cache is a column of K and a row of V.  K lies in tiles of 16 tokens,
-// element by element, so that the lanes of a vector are tokens; V lies row by row.
+// One head of one token of the cache is a column of K and a row of V.  K lies in tiles of 16
+// tokens, element by element, so that the lanes of a vector are tokens; V lies row by row.
 constexpr int64_t kKvTileTokens = 16;
 
 // Where the keys and values of one layer and one head lie within a kv_block.
@@ -91,8 +106,8 @@ struct AttentionPart {
   int64_t query_begin, query_end;  // at most kQueryRows
 };
 
-// What one split contributes to one query row, beside the weighted values: the largest score and the
-// sum of exp(score - max), 0 where the row sees nothing of the split.
+// What one split contributes to one query row, beside the weighted values: the largest score and
+// the sum of exp(score - max), 0 where the row sees nothing of the split.
 struct SplitState {
   float max;
   float sum;
@@ -125,7 +140,8 @@ struct Kernels {
                    float* out);
 
   // One row; cosines and sines (n_rotated / 2).
-  void (*rope)(const RopeArgs&, const float* x, const float* cosines, const float* sines, float* out);
+  void (*rope)(const RopeArgs&, const float* x, const float* cosines, const float* sines,
+               float* out);
 
   void (*glu)(GluKind, const float* gate, const float* up, int64_t n, float* out);
   void (*add)(const float* a, const float* b, int64_t n, float* out);
@@ -141,8 +157,8 @@ struct Kernels {
   // One split.  Query row i of the part fills states[slot, split] and values[slot, split] with
   // slot = row * n_heads + head.  states (n_slots, n_splits), values (n_slots, n_splits, value_dim)
   void (*attention_split[kNKvTypes][kNKvTypes])(const AttentionArgs&, const AttentionPart&,
-                                                int64_t split, int64_t n_splits,
-                                                SplitState* states, float* values);
+                                                int64_t split, int64_t n_splits, SplitState* states,
+                                                float* values);
   // Merges n_splits splits of one query row in order and normalizes.
   // states (n_splits), values (n_splits, value_dim) -> out (value_dim).
   void (*merge_splits)(const SplitState* states, const float* values, int64_t n_splits,

@@ -11,8 +11,8 @@ namespace {
 // against a core that is taken away.
 constexpr int64_t kPieceBytes = 32 * 1024;
 
-// One MatMul of the group, cut into parts of part_outputs and kPartRows rows; part i of the group is
-// part i - first_part of the member that holds it.
+// One MatMul of the group, cut into parts of part_outputs and kPartRows rows; part i of the group
+// is part i - first_part of the member that holds it.
 struct Member {
   MatMulArgs args;
   void (*kernel)(const MatMulArgs&, const MatMulPart&);
@@ -34,8 +34,8 @@ Member make_member(const ops::MatMul& op, int64_t n_rows, const Step& step) {
                  .out = step.value(op.out)};
   const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
   const Kernels& table = step.executable.table();
-  member.kernel = weight.is_packed() ? table.matmul_packed[type] : table.matmul[type];
-  member.part_outputs = weight.is_packed() && n_rows > 1 ? 2 * kTileOutputs : kTileOutputs;
+  member.kernel = weight.is_packed ? table.matmul_packed[type] : table.matmul[type];
+  member.part_outputs = weight.is_packed && n_rows > 1 ? 2 * kTileOutputs : kTileOutputs;
   member.n_out_parts = (weight.decl.n_rows + member.part_outputs - 1) / member.part_outputs;
   return member;
 }
@@ -81,8 +81,8 @@ void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const 
   const int64_t piece_cost = kPieceBytes / std::min<int64_t>(n_rows, 8);
   const int64_t part_bytes = std::max<int64_t>(1, n_weight_bytes * n_row_parts / n_parts);
   if (step.team.n_threads() == 1 || n_weight_bytes <= piece_cost) return work(0, n_parts);
-  const int64_t grain = std::clamp<int64_t>(piece_cost / part_bytes, 1,
-                                            1 + n_parts / (4 * step.team.n_threads()));
+  const int64_t grain =
+      std::clamp<int64_t>(piece_cost / part_bytes, 1, 1 + n_parts / (4 * step.team.n_threads()));
   step.team.for_each_chunk(n_parts, grain,
                            [&](int64_t begin, int64_t end, int) { work(begin, end); });
 }

@@ -1,6 +1,7 @@
-// How quantized weights are re-laid for the kernels: 16 rows make a tile, in which the same piece of
-// 16 rows' quant_blocks lies side by side, so that one register holds a slice of every row.  Nothing
-// is added or lost: a tile has the bytes of its rows.  Included by the ISA files: plain data only.
+// How quantized weights are re-laid for the kernels: 16 rows make a tile, in which the same piece
+// of 16 rows' quant_blocks lies side by side, so that one register holds a slice of every row.
+// Nothing is added or lost: a tile has the bytes of its rows.  Included by the ISA files: plain
+// data only.
 #pragma once
 #include <cstdint>
 
@@ -35,10 +36,11 @@ struct PackedFormat {
 };
 
 #define HWTV_SECTION_AS(Block, member, unit, recode) \
-  {__builtin_offsetof(ops::Block, member), sizeof(ops::Block::member), unit, recode}
+  { __builtin_offsetof(ops::Block, member), sizeof(ops::Block::member), unit, recode }
 #define HWTV_SECTION(Block, member, unit) HWTV_SECTION_AS(Block, member, unit, Recode::none)
 // `scale` and `min`, which lie side by side.
-#define HWTV_SCALE_AND_MIN(Block) {__builtin_offsetof(ops::Block, scale), 4, 2, Recode::none}
+#define HWTV_SCALE_AND_MIN(Block) \
+  { __builtin_offsetof(ops::Block, scale), 4, 2, Recode::none }
 
 // n_sections is 0 for types that are not packed: those whose elements are floats.
 constexpr PackedFormat packed_format(WeightType type) {
@@ -101,18 +103,19 @@ constexpr PackedFormat packed_format(WeightType type) {
       return {
           32, 18, 2, {HWTV_SECTION(BlockIQ4_NL, nibbles, 4), HWTV_SECTION(BlockIQ4_NL, scale, 2)}};
     case WeightType::iq4_xs:
-      return {256,
-              136,
-              4,
-              {HWTV_SECTION(BlockIQ4_XS, nibbles, 4), HWTV_SECTION(BlockIQ4_XS, scale, 2),
-               HWTV_SECTION(BlockIQ4_XS, scales_high, 2),
-               HWTV_SECTION(BlockIQ4_XS, scales_low, 1)}};
+      return {
+          256,
+          136,
+          4,
+          {HWTV_SECTION(BlockIQ4_XS, nibbles, 4), HWTV_SECTION(BlockIQ4_XS, scale, 2),
+           HWTV_SECTION(BlockIQ4_XS, scales_high, 2), HWTV_SECTION(BlockIQ4_XS, scales_low, 1)}};
     case WeightType::mxfp4:
       return {
           32, 17, 2, {HWTV_SECTION(BlockMXFP4, nibbles, 4), HWTV_SECTION(BlockMXFP4, exponent, 1)}};
     case WeightType::f32:
     case WeightType::f16:
-    case WeightType::bf16: break;
+    case WeightType::bf16:
+      break;
   }
   return {};
 }

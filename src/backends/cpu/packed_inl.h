@@ -29,8 +29,8 @@ HWTV_INLINE W words_of(const PackedTile& t, int64_t block, int n_words, int word
 }
 template <int kSection>
 HWTV_INLINE F halves_of(const PackedTile& t, int64_t block, int n_halves, int half) {
-  return load_half(reinterpret_cast<const uint16_t*>(t.sections[kSection] +
-                                                     (block * n_halves + half) * 32));
+  return load_half(
+      reinterpret_cast<const uint16_t*>(t.sections[kSection] + (block * n_halves + half) * 32));
 }
 template <int kSection>
 HWTV_INLINE I bytes_of(const PackedTile& t, int64_t block, int n_bytes, int byte) {

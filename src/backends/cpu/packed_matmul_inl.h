@@ -1,5 +1,5 @@
-// Matrix products with packed weights.  One row of x is multiplied straight from the tiles; more rows
-// share tiles expanded to bytes, two side by side.  After matmul_inl.h and packed_inl.h.
+// Matrix products with packed weights.  One row of x is multiplied straight from the tiles; more
+// rows share tiles expanded to bytes, two side by side.  After matmul_inl.h and packed_inl.h.
 #pragma once
 #include <cstdint>
 
@@ -19,7 +19,8 @@ HWTV_INLINE F min_of(const PackedTile& tile, int64_t block, int g) {
     return set_f(0);
 }
 
-// One block of a tile times one row of x: quants (kBlock), scales (kBlock / 32), sums (kBlock / 16).
+// One block of a tile times one row of x: quants (kBlock), scales (kBlock / 32), sums (kBlock /
+// 16).
 template <typename Packed>
 HWTV_INLINE F add_block(F total, const PackedTile& tile, int64_t block, const int8_t* quants,
                         const float* scales, const int16_t* sums) {
@@ -33,7 +34,8 @@ HWTV_INLINE F add_block(F total, const PackedTile& tile, int64_t block, const in
       dot[j % 2] = dot4_w<Packed::kWide>(dot[j % 2], Packed::slice(tile, block, g, j),
                                          quants + g * kGroup + 4 * j);
     total = add_group<Packed>(total, add_i(dot[0], dot[1]), Packed::scale(tile, block, g),
-                              min_of<Packed>(tile, block, g), scales[g * kGroup / 32], x_sum);
+                              min_of<Packed>(tile, block, g), scales[g * kGroup / 32],
+                              scaled_sum(scales[g * kGroup / 32], x_sum));
   }
   return total;
 }
@@ -100,7 +102,7 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
     const int64_t at = g * kGroup / 32;
     const int8_t* const quants = x.quants + at * kBlockRows * 32 + g * kGroup % 32;
     const float* const scales = x.scales + at * kBlockRows;
-    const auto x_sum = [&](int r) __attribute__((always_inline)) -> int32_t {
+    const auto x_sum = [&](int r) __attribute__((always_inline))->int32_t {
       if constexpr (kGroup == 16) return x.sums[g * kBlockRows + r];
       return x.sums[2 * g * kBlockRows + r] + x.sums[(2 * g + 1) * kBlockRows + r];
     };
@@ -115,8 +117,7 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
     for (int j = 0; j < kGroup / 4; ++j) {
       W w[kTiles];
 #pragma GCC unroll 2
-      for (int i = 0; i < kTiles; ++i)
-        w[i] = load_w(&tiles[i].quants[g * (kGroup / 4) + j][0][0]);
+      for (int i = 0; i < kTiles; ++i) w[i] = load_w(&tiles[i].quants[g * (kGroup / 4) + j][0][0]);
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
@@ -127,9 +128,9 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
     for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
       for (int i = 0; i < kTiles; ++i)
-        store_f(sums[r][i],
-                add_group<Format>(load_f(sums[r][i]), dot[r][i], load_f(tiles[i].scales[g]),
-                                  load_f(tiles[i].mins[g]), scales[r], x_sum(r)));
+        store_f(sums[r][i], add_group<Format>(load_f(sums[r][i]), dot[r][i],
+                                              load_f(tiles[i].scales[g]), load_f(tiles[i].mins[g]),
+                                              scales[r], scaled_sum(scales[r], x_sum(r))));
   }
 }
 
@@ -166,8 +167,7 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
     packed[i] = packed_tile<Packed>(a.weight + (out + i * kTileOutputs) * a.row_bytes,
                                     a.n_in / Packed::kBlock);
   const int64_t n_rows = part.row_end - part.row_begin;
-  __builtin_memset(part_sums.sums, 0,
-                   sizeof part_sums.sums[0] * static_cast<uint64_t>(n_rows));
+  __builtin_memset(part_sums.sums, 0, sizeof part_sums.sums[0] * static_cast<uint64_t>(n_rows));
   for (int64_t k = 0; k < a.n_in; k += kChunk) {
     const int64_t n = a.n_in - k < kChunk ? a.n_in - k : kChunk;
     for (int i = 0; i < kTiles; ++i) expand_tile<Packed>(packed[i], k, n, tiles[i]);

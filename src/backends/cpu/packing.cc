@@ -19,9 +19,12 @@ uint32_t gather_bits(uint32_t spread) {
 
 uint32_t recode(Recode how, uint32_t word) {
   switch (how) {
-    case Recode::none: break;
-    case Recode::spread_bits: return spread_bits(word);
-    case Recode::flip_signs: return word ^ 0x80808080u;
+    case Recode::none:
+      break;
+    case Recode::spread_bits:
+      return spread_bits(word);
+    case Recode::flip_signs:
+      return word ^ 0x80808080u;
   }
   return word;
 }
@@ -52,9 +55,15 @@ void pack_row(const PackedFormat& format, const uint8_t* row, int64_t n_blocks, 
     const PackedSection& section = format.sections[i];
     uint8_t* const to = tile + section_begin(format, i, n_blocks) + lane * section.unit;
     switch (section.unit) {
-      case 4: scatter<uint32_t>(format, section, row, n_blocks, to); break;
-      case 2: scatter<uint16_t>(format, section, row, n_blocks, to); break;
-      default: scatter<uint8_t>(format, section, row, n_blocks, to); break;
+      case 4:
+        scatter<uint32_t>(format, section, row, n_blocks, to);
+        break;
+      case 2:
+        scatter<uint16_t>(format, section, row, n_blocks, to);
+        break;
+      default:
+        scatter<uint8_t>(format, section, row, n_blocks, to);
+        break;
     }
   }
 }

@@ -75,7 +75,8 @@ HWTV_INLINE F keep_f(F a, int64_t begin, int64_t end, float other) {
   const __m256i last = _mm256_set1_epi32(static_cast<int>(end));
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i lane8 = _mm256_add_epi32(lane, _mm256_set1_epi32(8));
-  const __m256i lo = _mm256_and_si256(_mm256_cmpgt_epi32(lane, first), _mm256_cmpgt_epi32(last, lane));
+  const __m256i lo =
+      _mm256_and_si256(_mm256_cmpgt_epi32(lane, first), _mm256_cmpgt_epi32(last, lane));
   const __m256i hi =
       _mm256_and_si256(_mm256_cmpgt_epi32(lane8, first), _mm256_cmpgt_epi32(last, lane8));
   const __m256 fill = _mm256_set1_ps(other);
@@ -151,9 +152,7 @@ HWTV_INLINE I field_i(I a, int shift, int32_t mask) {
 HWTV_INLINE I raise_i(I a, int shift) {
   return {_mm256_slli_epi32(a.lo, shift), _mm256_slli_epi32(a.hi, shift)};
 }
-HWTV_INLINE I or_i(I a, I b) {
-  return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};
-}
+HWTV_INLINE I or_i(I a, I b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
 HWTV_INLINE F bits_to_f(I a) { return {_mm256_castsi256_ps(a.lo), _mm256_castsi256_ps(a.hi)}; }
 
 // Pairs of products fit 16 bits: 2 * 127 * 127.  `wide` weights have 128 subtracted and their sign
@@ -212,31 +211,29 @@ HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
 struct B {
   __m256i v;
 };
-HWTV_INLINE B load_b(const void* p) {
-  return {_mm256_loadu_si256(static_cast<const __m256i*>(p))};
-}
+HWTV_INLINE B load_b(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
 HWTV_INLINE void store_b(uint8_t* p, B a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
 }
 HWTV_INLINE B unpack_nibbles(const uint8_t* p) {
   const __m128i packed = load_128(p);
-  return {_mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed),
-                           _mm256_set1_epi8(15))};
+  return {
+      _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed), _mm256_set1_epi8(15))};
 }
 HWTV_INLINE B unpack_fifth_bits(const uint8_t* bits) {
   int32_t word;
   __builtin_memcpy(&word, bits, 4);
   // Byte i of the vector gets byte i / 8 of the word, then keeps bit i % 8 alone.
   const __m256i spread = _mm256_shuffle_epi8(
-      _mm256_set1_epi32(word), _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                                  0x0303030303030303));
+      _mm256_set1_epi32(word),
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
   const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
   return {_mm256_and_si256(set, _mm256_set1_epi8(16))};
 }
 HWTV_INLINE B field_b(B a, int shift, uint8_t mask) {
-  return {_mm256_and_si256(_mm256_srli_epi16(a.v, shift),
-                           _mm256_set1_epi8(static_cast<char>(mask)))};
+  return {
+      _mm256_and_si256(_mm256_srli_epi16(a.v, shift), _mm256_set1_epi8(static_cast<char>(mask)))};
 }
 HWTV_INLINE B raise_b(B a, int shift) {  // Requires: no bit leaves its byte.
   return {_mm256_slli_epi16(a.v, shift)};

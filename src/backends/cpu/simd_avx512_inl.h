@@ -89,7 +89,9 @@ HWTV_INLINE void store_half(uint16_t* p, F a) {
 HWTV_INLINE F load_bfloat(const uint16_t* p) {
   return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load_256(p)), 16))};
 }
-HWTV_INLINE F bytes_to_f(__m128i bytes) { return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))}; }
+HWTV_INLINE F bytes_to_f(__m128i bytes) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+}
 HWTV_INLINE F load_int8(const int8_t* p) { return bytes_to_f(load_128(p)); }
 HWTV_INLINE F load_nibbles(const uint8_t* p, int shift) {
   const __m128i nibbles = _mm_and_si128(_mm_srli_epi16(load_128(p), shift), _mm_set1_epi8(15));
@@ -120,8 +122,8 @@ HWTV_INLINE I raise_i(I a, int shift) {
 HWTV_INLINE I or_i(I a, I b) { return {_mm512_or_si512(a.v, b.v)}; }
 HWTV_INLINE F bits_to_f(I a) { return {_mm512_castsi512_ps(a.v)}; }
 
-// acc += the dot products of 4 bytes.  Without VNNI, pairs of products must fit 16 bits (2 * 127 * 127
-// does): `wide` weights have 128 subtracted and their sign moved to x.
+// acc += the dot products of 4 bytes.  Without VNNI, pairs of products must fit 16 bits (2 * 127 *
+// 127 does): `wide` weights have 128 subtracted and their sign moved to x.
 template <bool kWide>
 HWTV_INLINE __m512i dot4_lanes(__m512i acc, __m512i weights, __m512i x) {
 #ifdef __AVX512VNNI__
@@ -170,31 +172,29 @@ HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
 struct B {
   __m256i v;
 };
-HWTV_INLINE B load_b(const void* p) {
-  return {_mm256_loadu_si256(static_cast<const __m256i*>(p))};
-}
+HWTV_INLINE B load_b(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
 HWTV_INLINE void store_b(uint8_t* p, B a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
 }
 HWTV_INLINE B unpack_nibbles(const uint8_t* p) {
   const __m128i packed = load_128(p);
-  return {_mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed),
-                           _mm256_set1_epi8(15))};
+  return {
+      _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed), _mm256_set1_epi8(15))};
 }
 HWTV_INLINE B unpack_fifth_bits(const uint8_t* bits) {
   int32_t word;
   __builtin_memcpy(&word, bits, 4);
   // Byte i of the vector gets byte i / 8 of the word, then keeps bit i % 8 alone.
   const __m256i spread = _mm256_shuffle_epi8(
-      _mm256_set1_epi32(word), _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                                  0x0303030303030303));
+      _mm256_set1_epi32(word),
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
   const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
   return {_mm256_and_si256(set, _mm256_set1_epi8(16))};
 }
 HWTV_INLINE B field_b(B a, int shift, uint8_t mask) {
-  return {_mm256_and_si256(_mm256_srli_epi16(a.v, shift),
-                           _mm256_set1_epi8(static_cast<char>(mask)))};
+  return {
+      _mm256_and_si256(_mm256_srli_epi16(a.v, shift), _mm256_set1_epi8(static_cast<char>(mask)))};
 }
 HWTV_INLINE B raise_b(B a, int shift) {  // Requires: no bit leaves its byte.
   return {_mm256_slli_epi16(a.v, shift)};

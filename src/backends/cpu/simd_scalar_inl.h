@@ -1,5 +1,5 @@
-// Sixteen lanes in plain C++: the words that every kernel is written in.  The other simd_*_inl.h say
-// the same words in one instruction set each.
+// Sixteen lanes in plain C++: the words that every kernel is written in.  The other simd_*_inl.h
+// say the same words in one instruction set each.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kUnroll = 1;       // loops over a tile's 16 rows: 16 where lanes are registers
 constexpr int kMicroTokens = 2;  // tokens of the integer kernels' inner loop
-constexpr int kMicroRows = 2;   // rows of x in the inner loop over packed tiles
+constexpr int kMicroRows = 2;    // rows of x in the inner loop over packed tiles
 constexpr int kDotRows = 2;      // weight rows and tokens of the float kernels' inner loop
 constexpr int kDotTokens = 2;
 constexpr int kAttentionRows = 2;
@@ -44,14 +44,14 @@ HWTV_INLINE void store_n(float* p, F a, int64_t n) {
   for (int i = 0; i < n; ++i) p[i] = a.v[i];
 }
 
-#define HWTV_LANEWISE(name, expression)           \
-  HWTV_INLINE F name(F a, F b) {                  \
-    F r;                                          \
-    for (int i = 0; i < kLanes; ++i) {            \
-      const float x = a.v[i], y = b.v[i];         \
-      r.v[i] = (expression);                      \
-    }                                             \
-    return r;                                     \
+#define HWTV_LANEWISE(name, expression)   \
+  HWTV_INLINE F name(F a, F b) {          \
+    F r;                                  \
+    for (int i = 0; i < kLanes; ++i) {    \
+      const float x = a.v[i], y = b.v[i]; \
+      r.v[i] = (expression);              \
+    }                                     \
+    return r;                             \
   }
 HWTV_LANEWISE(add_f, x + y)
 HWTV_LANEWISE(sub_f, x - y)
@@ -141,8 +141,7 @@ HWTV_INLINE uint16_t float_to_half_bits(float f) {  // rounds to nearest even
     __builtin_memcpy(&bits, &magnitude, 4);
     return static_cast<uint16_t>(sign | (bits - 0x3f000000u));
   }
-  return static_cast<uint16_t>(sign |
-                               ((bits - 0x38000000u + 0xfffu + ((bits >> 13) & 1u)) >> 13));
+  return static_cast<uint16_t>(sign | ((bits - 0x38000000u + 0xfffu + ((bits >> 13) & 1u)) >> 13));
 }
 HWTV_INLINE void store_half(uint16_t* p, F a) {
   for (int i = 0; i < kLanes; ++i) p[i] = float_to_half_bits(a.v[i]);
@@ -228,8 +227,8 @@ HWTV_INLINE W load_w(const uint8_t* p) {
   return r;
 }
 HWTV_INLINE void store_w(uint8_t* p, W a) { __builtin_memcpy(p, a.v, 64); }
-// Of each byte: (a >> shift) & mask; a | ((b << shift) & mask), b >> -shift where shift is negative;
-// table[a], 16 entries; a - zero.
+// Of each byte: (a >> shift) & mask; a | ((b << shift) & mask), b >> -shift where shift is
+// negative; table[a], 16 entries.
 HWTV_INLINE W field_w(W a, int shift, uint8_t mask) {
   for (int i = 0; i < 64; ++i) a.v[i] = static_cast<uint8_t>((a.v[i] >> shift) & mask);
   return a;

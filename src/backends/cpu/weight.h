@@ -1,4 +1,5 @@
-// A weight as the CPU backend holds it: where the file has it, or re-laid in tiles (packed_format.h).
+// A weight as the CPU backend holds it: re-laid in tiles (packed_format.h), copied, or where the
+// file has it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,16 +15,15 @@ namespace hwtv::cpu {
 
 struct Weight {
   ops::WeightDecl decl;
-  const std::byte* bytes = nullptr;  // in the file; null when packed
-  hw::Reservation reservation = {};
-  hw::Buffer tiles = {};
+  bool is_packed = false;
+  const std::byte* in_file = nullptr;  // null: `held` has it
+  hw::Reservation reservation = {};    // of what lies in the file
+  hw::Buffer held = {};
 
-  bool is_packed() const { return bytes == nullptr; }
   const uint8_t* data() const {
-    return reinterpret_cast<const uint8_t*>(is_packed() ? tiles.data() : bytes);
+    return reinterpret_cast<const uint8_t*>(in_file ? in_file : held.data());
   }
-  int64_t in_place_bytes() const { return is_packed() ? 0 : reservation.size_bytes(); }
-  int64_t packed_bytes() const { return tiles.size_bytes(); }
+  int64_t size_bytes() const { return reservation.size_bytes() + held.size_bytes(); }
 };
 
 // Whether the backend re-lays a weight: all that matrix products read as integers.
@@ -34,8 +34,9 @@ bool is_packable(const ops::WeightDecl& weight);
 Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            ThreadTeam& team, hw::Ledger& ledger);
 
-// Keeps a weight where it is, and reads one byte of each page: a disk that fails does so here, and
-// no step waits for one.  Errors: out_of_memory.
+// Takes a weight as it is.  Vectors are copied: where the matrices around them are packed, reading
+// them in the file would bring those back into resident memory.  Of others one byte of each page is
+// read: a disk that fails does so here, and no step waits for one.  Errors: out_of_memory.
 Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            ThreadTeam& team, hw::Ledger& ledger);
 

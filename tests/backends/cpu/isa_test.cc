@@ -117,8 +117,8 @@ std::vector<uint8_t> random_weight(DType dtype, int64_t n_out, int64_t n_in, std
   return weight;
 }
 
-// Integer dots are exact and the float sums have one order: the same bits from every table, with and
-// without packing, and for a row alone and among others.
+// Integer dots are exact and the float sums have one order: the same bits from every table, with
+// and without packing, and for a row alone and among others.
 TEST(Isa, IntegerProductsAreTheSameBitsOnEveryTable) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
@@ -139,7 +139,8 @@ TEST(Isa, IntegerProductsAreTheSameBitsOnEveryTable) {
       for (const Layout layout : {Layout::in_place, Layout::packed}) {
         const auto out = multiply(*isa.kernels, dtype, layout, weight, x, n_in, n_out);
         EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)), 0)
-            << dtype_name(dtype) << " on " << isa.name() << (layout == Layout::packed ? " packed" : "");
+            << dtype_name(dtype) << " on " << isa.name()
+            << (layout == Layout::packed ? " packed" : "");
         const auto alone = multiply(*isa.kernels, dtype, layout, weight, first_row, n_in, n_out);
         EXPECT_EQ(std::memcmp(alone.data(), expected.data(), alone.size() * sizeof(float)), 0)
             << dtype_name(dtype) << " on " << isa.name() << ", one row"
