@@ -14,6 +14,7 @@
 #include "app/prompt_rows.h"
 #include "app/session.h"
 #include "base/file.h"
+#include "base/units.h"
 
 namespace hwtv::app {
 namespace {
@@ -154,11 +155,12 @@ Result<std::vector<std::vector<int32_t>>> windows_of(const PerplexityOptions& op
   size_t n = tokens.size() / width;
   if (options.n_windows > 0) n = std::min(n, static_cast<size_t>(options.n_windows));
   if (n == 0)
-    return fail(
-        ErrorCode::invalid_request,
-        fmt::format("the text has {} tokens, one window takes {}", tokens.size(), width),
-        tokens.size() >= 4 ? fmt::format("give a longer text, or --ctx {} or less", tokens.size())
-                                   : std::string("give a longer text: four tokens at least"));
+    return fail(ErrorCode::invalid_request,
+                fmt::format("the text has {}, one window takes {}",
+                            format_tokens(static_cast<int64_t>(tokens.size())), width),
+                tokens.size() >= 4
+                    ? fmt::format("give a longer text, or --ctx {} or less", tokens.size())
+                    : std::string("give a longer text: four tokens at least"));
   std::vector<std::vector<int32_t>> windows;
   for (size_t i = 0; i < n; ++i) {
     const auto begin = tokens.begin() + static_cast<ptrdiff_t>(i * width);
@@ -195,7 +197,7 @@ Result<int> perplexity(const PerplexityOptions& options) {
     HWTV_TRY_VOID(score_window(*session, base.get(), window, score));
     if (progress)
       note("\rwindow {} of {}: {:.4f}\033[K", score.n_windows, windows.size(),
-                 std::exp(score.surprise.value()));
+           std::exp(score.surprise.value()));
   }
   if (progress) note("\r\033[K");
   Output output;
