@@ -7,9 +7,11 @@
 namespace hwtv::cpu {
 namespace {
 
-// A piece of work reads about this many weight bytes: long against the hand-out (some 50 ns), short
-// against a core that is taken away.
-constexpr int64_t kPieceBytes = 32 * 1024;
+// A piece of work reads about this many weight bytes in a row: long against what is prefetched past
+// its end, short against a core that is taken away.
+constexpr int64_t kPieceBytes = 256 * 1024;
+// Less than this is read by the caller alone: waking the team would cost about as much.
+constexpr int64_t kAloneBytes = 32 * 1024;
 
 // One MatMul of the group, cut into parts of part_outputs and kPartRows rows; part i of the group
 // is part i - first_part of the member that holds it.
@@ -78,11 +80,12 @@ void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const 
     }
   };
   // Both kinds of work: bytes read once, and a few rows' arithmetic on each of them.
-  const int64_t piece_cost = kPieceBytes / std::min<int64_t>(n_rows, 8);
+  const int64_t rows_cost = std::min<int64_t>(n_rows, 8);
   const int64_t part_bytes = std::max<int64_t>(1, n_weight_bytes * n_row_parts / n_parts);
-  if (step.team.n_threads() == 1 || n_weight_bytes <= piece_cost) return work(0, n_parts);
-  const int64_t grain =
-      std::clamp<int64_t>(piece_cost / part_bytes, 1, 1 + n_parts / (4 * step.team.n_threads()));
+  if (step.team.n_threads() == 1 || n_weight_bytes <= kAloneBytes / rows_cost)
+    return work(0, n_parts);
+  const int64_t grain = std::clamp<int64_t>(kPieceBytes / rows_cost / part_bytes, 1,
+                                            1 + n_parts / (4 * step.team.n_threads()));
   step.team.for_each_chunk(n_parts, grain,
                            [&](int64_t begin, int64_t end, int) { work(begin, end); });
 }
