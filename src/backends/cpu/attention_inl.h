@@ -1,6 +1,6 @@
-// Attention over the paged cache.  Each split of kSplitTokens positions is summed by itself, with its
-// own largest score, and the splits are merged in order [Milakov & Gimelshein 2018].
-// After cache_inl.h and elementwise_inl.h (exp_f).
+// Attention over the paged cache.  Each split of kSplitTokens positions is summed by itself, with
+// its own largest score, and the splits are merged in order [Milakov & Gimelshein 2018]. After
+// cache_inl.h and elementwise_inl.h (exp_f).
 #pragma once
 #include <cstdint>
 
@@ -12,9 +12,9 @@ namespace {
 // The query rows of one part, unpacked.
 struct Queries {
   int64_t n;
-  int64_t slot[kQueryRows];     // row * n_heads + head
-  const float* q[kQueryRows];   // (head_dim)
-  int64_t begin[kQueryRows];    // the positions that the row sees: [begin, end)
+  int64_t slot[kQueryRows];    // row * n_heads + head
+  const float* q[kQueryRows];  // (head_dim)
+  int64_t begin[kQueryRows];   // the positions that the row sees: [begin, end)
   int64_t end[kQueryRows];
 };
 
@@ -28,9 +28,8 @@ static Queries unpack_queries(const AttentionArgs& a, const AttentionPart& part)
     rows.slot[i] = (part.first_row + token) * a.n_heads + head;
     rows.q[i] = a.q + rows.slot[i] * a.head_dim;
     rows.end[i] = part.first_position + token + 1;
-    rows.begin[i] = a.window_tokens > 0 && rows.end[i] > a.window_tokens
-                        ? rows.end[i] - a.window_tokens
-                        : 0;
+    rows.begin[i] =
+        a.window_tokens > 0 && rows.end[i] > a.window_tokens ? rows.end[i] - a.window_tokens : 0;
   }
   return rows;
 }
@@ -45,12 +44,24 @@ struct Split {
   alignas(64) float weights[kQueryRows][kSplitTokens + kKvTileTokens];
 };
 
+// Calls work<k>(row) for pieces of k <= kAttentionRows rows that together are [0, n).
+template <typename Work>
+HWTV_INLINE void for_rows(int64_t n, const Work& work) {
+  int64_t row = 0;
+  for (; row + kAttentionRows <= n; row += kAttentionRows)
+    work.template operator()<kAttentionRows>(row);
+  if constexpr (kAttentionRows > 3)
+    if (n - row == 3) return work.template operator()<3>(row);
+  if constexpr (kAttentionRows > 2)
+    if (n - row == 2) return work.template operator()<2>(row);
+  if (n - row == 1) work.template operator()<1>(row);
+}
+
 template <typename Keys, int kRows>
 static void score_rows(const AttentionArgs& a, const AttentionPart& part, const float* const* q,
                        Split& split, int64_t row) {
   const int64_t tile_bytes = Keys::tile_bytes(a.head_dim);
-  const int64_t step =
-      a.place.block_tokens < kKvTileTokens ? a.place.block_tokens : kKvTileTokens;
+  const int64_t step = a.place.block_tokens < kKvTileTokens ? a.place.block_tokens : kKvTileTokens;
   for (int64_t p = split.lo - split.lo % step; p < split.hi; p += step) {
     F acc[kRows];
 #pragma GCC unroll 4
@@ -101,34 +112,49 @@ static void score_split(const AttentionArgs& a, const AttentionPart& part, const
     split.hi = end > split.hi ? end : split.hi;
   }
   if (split.lo >= split.hi) return;
-  int64_t r = 0;
-  for (; r + kAttentionRows <= rows.n; r += kAttentionRows)
-    score_rows<Keys, kAttentionRows>(a, part, rows.q + r, split, r);
-  for (; r < rows.n; ++r) score_rows<Keys, 1>(a, part, rows.q + r, split, r);
-  for (r = 0; r < rows.n; ++r)
-    weigh_row(split, r, rows.begin[r], rows.end[r]);
+  for_rows(rows.n, [&]<int kRows>(int64_t row) {
+    score_rows<Keys, kRows>(a, part, rows.q + row, split, row);
+  });
+  for (int64_t r = 0; r < rows.n; ++r) weigh_row(split, r, rows.begin[r], rows.end[r]);
 }
 
-// acc[r] = sum over the split's positions of weight * values [d, d + 16), in order.
-template <typename Values, int kRows>
+// Rows ahead whose values are asked for while a row is summed.
+constexpr int64_t kPrefetchRows = 16;
+
+// out[r][i] = sum over the split's positions of weight * values [d + 16 i, d + 16 i + 16), in
+// order.
+template <typename Values, int kRows, int kSlices>
 static void sum_values(const AttentionArgs& a, const AttentionPart& part, const Split& split,
-                       int64_t row, int64_t d, F* out) {
-  F acc[kRows];
+                       int64_t row, int64_t d, F (*out)[kValueSlices]) {
+  F acc[kRows][kSlices];
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) acc[r] = set_f(0);
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int i = 0; i < kSlices; ++i) acc[r][i] = set_f(0);
   for (int64_t p = split.lo; p < split.hi;) {
     const uint8_t* value = value_row(a.place, part.block_table, part.kv_head, p);
     const int64_t block_end = p - p % a.place.block_tokens + a.place.block_tokens;
     const int64_t end = block_end < split.hi ? block_end : split.hi;
     for (; p < end; ++p, value += a.place.v_row_bytes) {
-      const F v = Values::load(value, d);
+      if constexpr (kSlices > 1) {
+        __builtin_prefetch(value + kPrefetchRows * a.place.v_row_bytes);
+        __builtin_prefetch(value + kPrefetchRows * a.place.v_row_bytes + 64);
+      }
+      F v[kSlices];
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r)
-        acc[r] = madd_f(set_f(split.weights[row + r][p - split.first]), v, acc[r]);
+      for (int i = 0; i < kSlices; ++i) v[i] = Values::load(value, d + kLanes * i);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const F weight = set_f(split.weights[row + r][p - split.first]);
+#pragma GCC unroll 4
+        for (int i = 0; i < kSlices; ++i) acc[r][i] = madd_f(weight, v[i], acc[r][i]);
+      }
     }
   }
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) out[r] = acc[r];
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int i = 0; i < kSlices; ++i) out[r][i] = acc[r][i];
 }
 
 // How a split joins what was merged before it: result = before * `old_factor` + split * `factor`.
@@ -159,23 +185,30 @@ static void normalize(float sum, int64_t value_dim, float* out) {
   for (int64_t d = 0; d < value_dim; ++d) out[d] *= inverse;
 }
 
+// Hands kSlices sixteens of the weighted values of all rows to take(row, d, values, n).
+template <typename Values, int kSlices, typename Take>
+HWTV_INLINE void take_slices(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
+                             const Split& split, int64_t d, const Take& take) {
+  for_rows(n_rows, [&]<int kRows>(int64_t row) {
+    F values[kRows][kValueSlices];
+    sum_values<Values, kRows, kSlices>(a, part, split, row, d, values);
+    for (int64_t r = 0; r < kRows; ++r)
+      for (int i = 0; i < kSlices; ++i) {
+        const int64_t at = d + kLanes * i, rest = a.value_dim - at;
+        take(row + r, at, values[r][i], rest < kLanes ? rest : kLanes);
+      }
+  });
+}
+
 // Hands the weighted values of each row that sees the split to take(row, d, values, n).
 template <typename Values, typename Take>
 HWTV_INLINE void for_each_value(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
                                 const Split& split, const Take& take) {
-  for (int64_t d = 0; d < a.value_dim; d += kLanes) {
-    const int64_t n = a.value_dim - d < kLanes ? a.value_dim - d : kLanes;
-    F values[kAttentionRows];
-    int64_t row = 0;
-    for (; row + kAttentionRows <= n_rows; row += kAttentionRows) {
-      sum_values<Values, kAttentionRows>(a, part, split, row, d, values);
-      for (int r = 0; r < kAttentionRows; ++r) take(row + r, d, values[r], n);
-    }
-    for (; row < n_rows; ++row) {
-      sum_values<Values, 1>(a, part, split, row, d, values);
-      take(row, d, values[0], n);
-    }
-  }
+  int64_t d = 0;
+  if constexpr (kValueSlices > 1)
+    for (; d + kValueSlices * kLanes <= a.value_dim; d += kValueSlices * kLanes)
+      take_slices<Values, kValueSlices>(a, part, n_rows, split, d, take);
+  for (; d < a.value_dim; d += kLanes) take_slices<Values, 1>(a, part, n_rows, split, d, take);
 }
 
 template <typename Keys, typename Values>
@@ -190,7 +223,8 @@ static void attend(const AttentionArgs& a, const AttentionPart& part) {
     for (int64_t r = 0; r < rows.n; ++r)
       if (split.sum[r] > 0) joints[r] = join(merged[r], split.max[r], split.sum[r]);
     for_each_value<Values>(a, part, rows.n, split, [&](int64_t r, int64_t d, F values, int64_t n) {
-      if (split.sum[r] > 0) join_values(joints[r], values, a.out + rows.slot[r] * a.value_dim + d, n);
+      if (split.sum[r] > 0)
+        join_values(joints[r], values, a.out + rows.slot[r] * a.value_dim + d, n);
     });
   }
   for (int64_t r = 0; r < rows.n; ++r)

@@ -15,6 +15,7 @@ constexpr int kMicroTokens = 4;
 constexpr int kMicroRows = 2;
 constexpr int kDotRows = 2;
 constexpr int kDotTokens = 2;
+constexpr int kValueSlices = 1;
 constexpr int kAttentionRows = 4;
 constexpr bool kCentersWide = true;
 

@@ -21,6 +21,7 @@ constexpr int kMicroTokens = 8;
 constexpr int kMicroRows = 8;
 constexpr int kDotRows = 4;
 constexpr int kDotTokens = 4;
+constexpr int kValueSlices = 4;
 constexpr int kAttentionRows = 4;
 #ifdef __AVX512VNNI__
 constexpr bool kCentersWide = false;

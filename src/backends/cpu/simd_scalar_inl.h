@@ -14,6 +14,7 @@ constexpr int kMicroTokens = 2;  // tokens of the integer kernels' inner loop
 constexpr int kMicroRows = 2;    // rows of x in the inner loop over packed tiles
 constexpr int kDotRows = 2;      // weight rows and tokens of the float kernels' inner loop
 constexpr int kDotTokens = 2;
+constexpr int kValueSlices = 1;   // sixteens of a value summed in one pass
 constexpr int kAttentionRows = 2;
 constexpr bool kCentersWide = false;  // dot4_wide subtracts 128 from the unsigned side by itself
 
