@@ -180,6 +180,11 @@ const TensorInfo* File::find_tensor(std::string_view name) const {
   return &tensors_[*at];
 }
 
+void File::release_pages(const TensorInfo& tensor, int64_t begin, int64_t n) const {
+  if (mappings_.empty()) return;
+  mappings_[static_cast<size_t>(tensor.part)].release_pages(tensor.offset_bytes + begin, n);
+}
+
 const Entry* File::find_entry(std::string_view key) const {
   const auto at = std::lower_bound(
       entries_by_key_.begin(), entries_by_key_.end(), key,

@@ -46,6 +46,9 @@ class File {
 
   std::span<const TensorInfo> tensors() const { return tensors_; }  // in file order
   const TensorInfo* find_tensor(std::string_view name) const;       // nullptr: none
+  // Lets whole pages of [begin, begin + n) of a tensor's bytes leave this process's resident
+  // memory; reading them again brings them back.
+  void release_pages(const TensorInfo& tensor, int64_t begin, int64_t n) const;
 
   std::span<const Entry> entries() const { return entries_; }  // in file order; the first part's
   const Value* find(std::string_view key) const;               // nullptr: none
