@@ -5,80 +5,20 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/measured_limits.h"
 #include "base/units.h"
-#include "hw/measure.h"
-#include "ops/work.h"
 #include "probe/memory.h"
 
 namespace hwtv::app {
 namespace {
 
-observe::StepTotals since(const observe::StepTotals& now, const observe::StepTotals& before) {
-  observe::StepTotals totals = now;
-  totals.n_steps -= before.n_steps;
-  totals.n_tokens -= before.n_tokens;
-  totals.seconds -= before.seconds;
-  totals.work.read_bytes -= before.work.read_bytes;
-  totals.work.written_bytes -= before.work.written_bytes;
-  totals.work.flops -= before.work.flops;
-  totals.work.int8_ops -= before.work.int8_ops;
-  return totals;
-}
-
-// File bytes that one decode step reads: each weight whole, but of an embedding one row only.
-double step_weight_bytes(const ops::Program& program) {
-  double n_bytes = 0;
-  std::vector<bool> whole(program.weights.size(), false);
-  for (const ops::NamedOp& named : program.ops)
-    if (const auto* product = std::get_if<ops::MatMul>(&named.op)) {
-      whole[static_cast<size_t>(product->weight)] = true;
-      if (product->bias != ops::kNoWeight) whole[static_cast<size_t>(product->bias)] = true;
-    } else if (const auto* norm = std::get_if<ops::RmsNorm>(&named.op)) {
-      whole[static_cast<size_t>(norm->weight)] = true;
-    }
-  for (size_t i = 0; i < whole.size(); ++i)
-    if (whole[i]) n_bytes += static_cast<double>(program.weights[i].n_bytes());
-  for (const ops::NamedOp& named : program.ops)
-    if (const auto* embed = std::get_if<ops::Embed>(&named.op)) {
-      const ops::WeightDecl& weight = program.weight(embed->weight);
-      n_bytes += static_cast<double>(dtype_bytes(weight.dtype, weight.width));
-    }
-  return n_bytes;
-}
-
-double kv_bytes_of_token(const Session& session, const engine::Engine& engine) {
-  double n_bytes = 0;
-  for (const ops::KvGroup& group : session.model().program().kv_groups)
-    n_bytes += static_cast<double>(
-        ops::kv_token_bytes(group, engine.config().k_dtype, engine.config().v_dtype));
-  return n_bytes;
-}
-
-// The kernel that the most weight bytes go through.
-std::string main_kernel(const ops::Program& program, const std::vector<std::string>& kernels) {
-  std::vector<std::pair<double, std::string>> by_name;
-  for (size_t i = 0; i < program.ops.size() && i < kernels.size(); ++i) {
-    const auto* product = std::get_if<ops::MatMul>(&program.ops[i].op);
-    if (!product) continue;
-    const double n_bytes = static_cast<double>(program.weight(product->weight).n_bytes());
-    const auto at = std::find_if(by_name.begin(), by_name.end(),
-                                 [&](const auto& entry) { return entry.second == kernels[i]; });
-    if (at == by_name.end())
-      by_name.emplace_back(n_bytes, kernels[i]);
-    else
-      at->first += n_bytes;
-  }
-  return by_name.empty() ? "" : std::max_element(by_name.begin(), by_name.end())->second;
-}
-
-void fill_memory(Session& session, const AnswerFacts& facts, double kv_token_bytes,
-                 Account& account) {
+void fill_memory(Session& session, const AnswerFacts& facts, Account& account) {
   const ops::BytesByUse reserved = session.engine().executable().reserved();
   const plan::MemoryPlan& predicted = session.predicted();
   account.weights_bytes = predicted.device.weights + predicted.device.packed_weights;
   account.kv_bytes = reserved.kv;
-  account.kv_used_bytes =
-      static_cast<int64_t>(kv_token_bytes * static_cast<double>(facts.n_prompt + facts.n_answer));
+  account.kv_used_bytes = static_cast<int64_t>(
+      kv_token_bytes(session) * static_cast<double>(facts.n_prompt + facts.n_answer));
   account.activations_bytes = reserved.activations + reserved.staging;
   account.predicted_bytes = predicted.total_bytes();
   account.predicted_runtime_bytes = predicted.runtime_bytes;
@@ -101,20 +41,12 @@ void fill_memory(Session& session, const AnswerFacts& facts, double kv_token_byt
   session.device().ledger().set_observed(observed);
 }
 
-// Measured after the answer, by the same threads on a buffer of the same size, so that share and
-// limit saw the same machine.
+// Measured after the answer, so that share and limit saw the same machine.
 void fill_limits(Session& session, Account& account) {
-  const hw::IsaPeak peak = hw::measure_peak(session.device().team());
-  account.prefill_limit_ops_per_s =
-      account.compute_kind == "int8" ? peak.int8_ops_per_s : peak.flops_per_s;
-  if (account.decode_token_bytes > 0) {
-    const auto read =
-        session.device().measure_read(static_cast<int64_t>(account.decode_token_bytes));
-    if (read) {
-      account.decode_limit_bytes_per_s = read->bytes_per_s;
-      account.memory_level = read->level;
-    }
-  }
+  account.prefill_limit_ops_per_s = measure_compute_limit(session, account.compute_kind);
+  const BandwidthLimit limit = measure_bandwidth_limit(session, account.decode_token_bytes);
+  account.decode_limit_bytes_per_s = limit.bytes_per_s;
+  account.memory_level = limit.level;
 }
 
 }  // namespace
@@ -131,11 +63,9 @@ double Account::decode_share() const {
 
 Account make_account(Session& session, const AnswerFacts& facts) {
   const engine::Engine& engine = session.engine();
-  const ops::Program& program = session.model().program();
   const observe::Recorder::Totals totals = session.recorder().totals();
-  const observe::StepTotals prefill = since(totals.prefill, facts.before.prefill);
-  const observe::StepTotals decode = since(totals.decode, facts.before.decode);
-  const double kv_token_bytes = kv_bytes_of_token(session, engine);
+  const observe::StepTotals prefill = totals.prefill.since(facts.before.prefill);
+  const observe::StepTotals decode = totals.decode.since(facts.before.decode);
   Account account;
   account.prefill = {prefill.n_tokens, prefill.seconds};
   account.decode = {decode.n_tokens, decode.seconds};
@@ -145,17 +75,16 @@ Account make_account(Session& session, const AnswerFacts& facts) {
   account.n_answer = facts.n_answer;
   account.n_reused = facts.n_reused;
   account.n_threads = session.device().n_threads();
-  account.kernels = main_kernel(program, engine.executable().kernels());
+  account.kernels = main_kernel(session);
   account.kv_is_f16 = engine.config().k_dtype == DType::F16;
-  account.compute_kind = prefill.work.int8_ops > prefill.work.flops ? "int8" : "f32";
+  account.compute_kind = compute_kind(prefill.work);
   account.prefill_ops = prefill.work.n_ops();
-  fill_memory(session, facts, kv_token_bytes, account);
+  fill_memory(session, facts, account);
   if (decode.n_tokens > 0) {
-    // The token at position p reads p + 1 tokens of cache; decode began at n_prompt.
-    const double mean_context =
-        static_cast<double>(facts.n_prompt) + (static_cast<double>(decode.n_tokens) + 1) / 2;
-    account.decode_kv_token_bytes = kv_token_bytes * mean_context;
-    account.decode_token_bytes = step_weight_bytes(program) + account.decode_kv_token_bytes;
+    account.decode_kv_token_bytes =
+        kv_token_bytes(session) * mean_context_tokens(facts.n_prompt, decode.n_tokens);
+    account.decode_token_bytes =
+        step_weight_bytes(session.model().program()) + account.decode_kv_token_bytes;
     account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
   }
   fill_limits(session, account);

@@ -136,7 +136,7 @@ class Chat {
     conversation_.push_back({"assistant", answer->text});
     kept_ = answer->id;
     last_ = make_account(session_, answer->facts);
-    keep_run("chat", session_, *last_);
+    keep_run("chat", session_, account_json(*last_));
     return {};
   }
 

@@ -113,7 +113,7 @@ Result<int> run(const RunOptions& options) {
   std::optional<Account> account;
   if (!options.no_account) {
     account = make_account(*session, answer.facts);
-    keep_run("run", *session, *account);
+    keep_run("run", *session, account_json(*account));
   }
   if (options.json) {
     HWTV_TRY_VOID(output.write(answer_json(answer, prompt, options.n_logprobs > 0, account)));

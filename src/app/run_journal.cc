@@ -27,7 +27,7 @@ std::string model_id(const gguf::File& file) {
   return fmt::format("{}-{:016x}", file.size_bytes(), hash);
 }
 
-Result<void> append(const std::string& command, Session& session, const Account& account) {
+Result<void> append(const std::string& command, Session& session, const std::string& account) {
   HWTV_TRY(journal::Journal journal, journal::Journal::open_default());
   if (!journal.notice().empty()) note("hwtv: {}\n", journal.notice());
   journal::RunRecord record;
@@ -39,7 +39,7 @@ Result<void> append(const std::string& command, Session& session, const Account&
   const std::string& path = session.model().file().path();
   record.model = path.substr(path.rfind('/') + 1);
   record.model_id = model_id(session.model().file());
-  record.account = account_json(account);
+  record.account = account;
   HWTV_TRY(const int64_t id, journal.append(record));
   (void)id;
   return {};
@@ -47,7 +47,7 @@ Result<void> append(const std::string& command, Session& session, const Account&
 
 }  // namespace
 
-void keep_run(const std::string& command, Session& session, const Account& account) {
+void keep_run(const std::string& command, Session& session, const std::string& account) {
   if (const auto kept = append(command, session, account); !kept)
     note("hwtv: this run is not in the journal: {} ({})\n", kept.error().what,
                kept.error().advice);

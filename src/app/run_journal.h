@@ -2,10 +2,11 @@
 #pragma once
 #include <string>
 
-#include "app/account.h"
+#include "app/session.h"
 
 namespace hwtv::app {
 
-void keep_run(const std::string& command, Session& session, const Account& account);
+// `account`: as JSON, kept as it is.
+void keep_run(const std::string& command, Session& session, const std::string& account);
 
 }  // namespace hwtv::app

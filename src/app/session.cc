@@ -108,6 +108,7 @@ engine::EngineConfig Session::engine_config(int64_t context_tokens) const {
   config.context_tokens_max = context_tokens;
   config.n_tokens_max = std::min(options_.chunk, context_tokens);
   config.n_outputs_max = std::min(options_.n_outputs, config.n_tokens_max);
+  config.kv_pool_tokens = options_.kv_pool_tokens;
   config.k_dtype = config.v_dtype = kv_dtype_;
   config.profile = options_.profile;
   return config;

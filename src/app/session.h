@@ -26,6 +26,7 @@ struct SessionOptions {
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
   int64_t n_outputs = 1;  // output rows of a step
+  int64_t kv_pool_tokens = 0;  // of all sequences together; 0: n_seqs contexts
   bool profile = false;
   bool quiet = false;  // no progress
   bool announce = false;  // say what will be held before anything is allocated

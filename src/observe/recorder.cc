@@ -27,6 +27,18 @@ void put(StepTotals& totals, const StepRecord& step) {
 
 }  // namespace
 
+StepTotals StepTotals::since(const StepTotals& before) const {
+  StepTotals after = *this;
+  after.n_steps -= before.n_steps;
+  after.n_tokens -= before.n_tokens;
+  after.seconds -= before.seconds;
+  after.work.read_bytes -= before.work.read_bytes;
+  after.work.written_bytes -= before.work.written_bytes;
+  after.work.flops -= before.work.flops;
+  after.work.int8_ops -= before.work.int8_ops;
+  return after;
+}
+
 Recorder::Recorder(int n_steps, int n_spans) {
   CHECK(n_steps >= 0 && n_spans >= 0);
   steps_.resize(static_cast<size_t>(n_steps));

@@ -16,6 +16,7 @@ struct StepTotals {
   double seconds = 0;
   hw::Work work;
 
+  StepTotals since(const StepTotals& before) const;  // what came after `before`
   double tokens_per_s() const { return seconds > 0 ? static_cast<double>(n_tokens) / seconds : 0; }
 };
 

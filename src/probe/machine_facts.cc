@@ -5,6 +5,19 @@
 namespace hwtv::probe {
 namespace {
 
+// x86 processors say in their flags whether someone stands between them and this kernel.
+Observed<std::string> read_hypervisor(const Root& root, const CpuFacts& cpu) {
+  if (auto type = root.line("/sys/hypervisor/type")) return type;
+  const auto has = [&](const char* flag) {
+    return std::find(cpu.flags.begin(), cpu.flags.end(), flag) != cpu.flags.end();
+  };
+  if (has("hypervisor")) return "unnamed";
+  if (has("fpu")) return "none";  // every x86 processor has that flag
+  return unobserved(Why::absent, "/sys/hypervisor/type");
+}
+
+}  // namespace
+
 Observed<std::vector<EnergyZone>> read_energy(const Root& root) {
   const std::string folder = "/sys/class/powercap";
   const auto names = root.names(folder);
@@ -19,19 +32,6 @@ Observed<std::vector<EnergyZone>> read_energy(const Root& root) {
   if (zones.empty()) return unobserved(Why::absent, folder + "/intel-rapl:*");
   return zones;
 }
-
-// x86 processors say in their flags whether someone stands between them and this kernel.
-Observed<std::string> read_hypervisor(const Root& root, const CpuFacts& cpu) {
-  if (auto type = root.line("/sys/hypervisor/type")) return type;
-  const auto has = [&](const char* flag) {
-    return std::find(cpu.flags.begin(), cpu.flags.end(), flag) != cpu.flags.end();
-  };
-  if (has("hypervisor")) return "unnamed";
-  if (has("fpu")) return "none";  // every x86 processor has that flag
-  return unobserved(Why::absent, "/sys/hypervisor/type");
-}
-
-}  // namespace
 
 MachineFacts read_machine(const Root& root) {
   MachineFacts facts;

@@ -29,6 +29,8 @@ struct MachineFacts {
   Observed<std::string> hypervisor;  // "none", "xen", or "unnamed"
 };
 
+Observed<std::vector<EnergyZone>> read_energy(const Root& root);
+
 MachineFacts read_machine(const Root& root);
 
 }  // namespace hwtv::probe

@@ -1,0 +1,78 @@
+#include "app/measured_limits.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hw/measure.h"
+
+namespace hwtv::app {
+
+double step_weight_bytes(const ops::Program& program) {
+  double n_bytes = 0;
+  std::vector<bool> whole(program.weights.size(), false);
+  for (const ops::NamedOp& named : program.ops)
+    if (const auto* product = std::get_if<ops::MatMul>(&named.op)) {
+      whole[static_cast<size_t>(product->weight)] = true;
+      if (product->bias != ops::kNoWeight) whole[static_cast<size_t>(product->bias)] = true;
+    } else if (const auto* norm = std::get_if<ops::RmsNorm>(&named.op)) {
+      whole[static_cast<size_t>(norm->weight)] = true;
+    }
+  for (size_t i = 0; i < whole.size(); ++i)
+    if (whole[i]) n_bytes += static_cast<double>(program.weights[i].n_bytes());
+  for (const ops::NamedOp& named : program.ops)
+    if (const auto* embed = std::get_if<ops::Embed>(&named.op)) {
+      const ops::WeightDecl& weight = program.weight(embed->weight);
+      n_bytes += static_cast<double>(dtype_bytes(weight.dtype, weight.width));
+    }
+  return n_bytes;
+}
+
+double kv_token_bytes(const Session& session) {
+  const engine::EngineConfig& config = session.engine().config();
+  double n_bytes = 0;
+  for (const ops::KvGroup& group : session.model().program().kv_groups)
+    n_bytes += static_cast<double>(ops::kv_token_bytes(group, config.k_dtype, config.v_dtype));
+  return n_bytes;
+}
+
+double mean_context_tokens(int64_t n_prompt, int64_t n_decoded) {
+  return static_cast<double>(n_prompt) + (static_cast<double>(n_decoded) + 1) / 2;
+}
+
+std::string main_kernel(const Session& session) {
+  const ops::Program& program = session.model().program();
+  const std::vector<std::string> kernels = session.engine().executable().kernels();
+  std::vector<std::pair<double, std::string>> by_name;
+  for (size_t i = 0; i < program.ops.size() && i < kernels.size(); ++i) {
+    const auto* product = std::get_if<ops::MatMul>(&program.ops[i].op);
+    if (!product) continue;
+    const double n_bytes = static_cast<double>(program.weight(product->weight).n_bytes());
+    const auto at = std::find_if(by_name.begin(), by_name.end(),
+                                 [&](const auto& entry) { return entry.second == kernels[i]; });
+    if (at == by_name.end())
+      by_name.emplace_back(n_bytes, kernels[i]);
+    else
+      at->first += n_bytes;
+  }
+  return by_name.empty() ? "" : std::max_element(by_name.begin(), by_name.end())->second;
+}
+
+const char* compute_kind(const hw::Work& work) {
+  return work.int8_ops > work.flops ? "int8" : "f32";
+}
+
+double measure_compute_limit(Session& session, std::string_view kind) {
+  const hw::IsaPeak peak = hw::measure_peak(session.device().team());
+  return kind == "int8" ? peak.int8_ops_per_s : peak.flops_per_s;
+}
+
+BandwidthLimit measure_bandwidth_limit(Session& session, double n_bytes) {
+  if (n_bytes < 1) return {};
+  const auto read = session.device().measure_read(static_cast<int64_t>(n_bytes));
+  if (!read) return {};
+  return {read->bytes_per_s, read->level};
+}
+
+}  // namespace hwtv::app
