@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/isa.h"
-#include "backends/ref/ref_backend.h"
 
 namespace hwtv::app {
 
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
-                                                   hw::DeviceContext& device) {
+                                                   hw::DeviceContext& device,
+                                                   ref::MatMulObserver observer) {
   if (name == "cpu") return cpu::CpuBackend::make(device);
-  if (name == "ref") return std::make_unique<ref::RefBackend>(device);
+  if (name == "ref") return std::make_unique<ref::RefBackend>(device, std::move(observer));
   return fail(ErrorCode::invalid_request, fmt::format("there is no backend {}", name),
               "use cpu or ref");
 }

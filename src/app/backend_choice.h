@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "backends/ref/ref_backend.h"
 #include "base/error.h"
 #include "hw/device_context.h"
 #include "ops/backend.h"
@@ -10,9 +11,10 @@
 namespace hwtv::app {
 
 // Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
-// machine cannot run).
+// machine cannot run).  Only "ref" has a use for the observer.
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
-                                                   hw::DeviceContext& device);
+                                                   hw::DeviceContext& device,
+                                                   ref::MatMulObserver observer = {});
 
 // The CPU kernel tables in this program, best first: "avx512vnni avx512 avx2 scalar".
 std::string kernel_tables();
