@@ -47,7 +47,7 @@ acceptance: all model ## every promise, one PASS or FAIL line each: tests/accept
 
 acceptance-%: all model
 	@scripts/acceptance.sh $*
-acceptance acceptance-run: packages-acceptance peer
+acceptance acceptance-run acceptance-speed: packages-acceptance peer
 
 fuzz: packages-ci build/fuzz/build.ninja ## run every fuzzer for FUZZ_SECONDS
 	@$(LOCKED) cmake --build --preset fuzz --target fuzzers

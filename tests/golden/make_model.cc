@@ -1,6 +1,6 @@
 // make_model SHAPE TYPE TOKENIZER.gguf OUT.gguf: a llama model of random weights, for what must be
-// shown on sizes that no package ships (memory, speed).  The tokenizer is copied from the given file,
-// and its size is the vocabulary's.  The same arguments give the same bytes.
+// shown on sizes that no package ships (memory, speed).  The tokenizer is copied from the given
+// file, and its size is the vocabulary's.  The same arguments give the same bytes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,12 +20,13 @@ struct Shape {
   std::string_view name;
   int64_t n_layers, model_dim, ffn_dim, n_heads, n_kv_heads, head_dim;
   float rope_theta;
+  uint32_t context_tokens_max;
 };
 
 constexpr Shape kShapes[] = {
-    {"135m", 30, 576, 1536, 9, 3, 64, 100000.0f},      // as SmolLM2-135M
-    {"0.5b", 24, 896, 4864, 14, 2, 64, 1000000.0f},    // as Qwen2-0.5B
-    {"1.2b", 16, 2048, 8192, 32, 8, 64, 500000.0f},    // as Llama-3.2-1B
+    {"135m", 30, 576, 1536, 9, 3, 64, 100000.0f, 8192},      // as SmolLM2-135M
+    {"0.5b", 24, 896, 4864, 14, 2, 64, 1000000.0f, 32768},   // as Qwen2-0.5B
+    {"1.2b", 16, 2048, 8192, 32, 8, 64, 500000.0f, 131072},  // as Llama-3.2-1B
 };
 
 // How one type is filled: random bytes, and the scale of each quant_block set so that the weights'
@@ -56,7 +57,47 @@ T value_or_die(Result<T> result) {
 const Filling& filling_of(DType dtype) {
   for (const Filling& filling : kFillings)
     if (filling.dtype == dtype) return filling;
-  die("TYPE is one of Q8_0 and Q4_0");
+  die(fmt::format("no blocks of {} can be made", dtype_name(dtype)));
+}
+
+// What other programs expect of a file whose matrices are of this type.
+uint32_t file_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::F16:
+      return 1;
+    case DType::Q4_0:
+      return 2;
+    case DType::Q8_0:
+      return 7;
+    default:
+      die("TYPE is one of F16, Q8_0 and Q4_0");
+  }
+}
+
+// The sum of four uniform numbers has a bell's shape near enough; its deviation is sqrt(4 / 3).
+void fill_f16(Generator& generator, double deviation, std::span<std::byte> row) {
+  const double unit = deviation / std::sqrt(4.0 / 3) / 32768;
+  for (size_t at = 0; at < row.size(); at += sizeof(uint16_t)) {
+    const uint64_t bits = generator.bits();
+    int64_t sum = 0;
+    for (int part = 0; part < 4; ++part) sum += static_cast<int16_t>(bits >> (16 * part));
+    const uint16_t half = float_to_half(static_cast<float>(unit * static_cast<double>(sum)));
+    std::memcpy(row.data() + at, &half, sizeof half);
+  }
+}
+
+// Random bytes with the scale that gives the deviation.  `row` has 8 bytes more than `row_bytes`:
+// it is written in whole words.
+void fill_blocks(Generator& generator, double deviation, DType dtype, int64_t row_bytes,
+                 std::span<std::byte> row) {
+  const Filling& filling = filling_of(dtype);
+  const uint16_t scale = float_to_half(static_cast<float>(deviation / filling.unit));
+  for (int64_t at = 0; at < row_bytes; at += 8) {
+    const uint64_t bits = generator.bits();
+    std::memcpy(row.data() + at, &bits, sizeof bits);
+  }
+  for (int64_t at = filling.scale_offset; at < row_bytes; at += dtype_info(dtype).block_bytes)
+    std::memcpy(row.data() + at, &scale, sizeof scale);
 }
 
 class ModelWriter {
@@ -70,8 +111,8 @@ class ModelWriter {
     for (const gguf::Entry& entry : tokenizer.entries())
       if (entry.key.starts_with("tokenizer.")) writer_.set(entry.key, entry.value);
     // As llama-quantize chooses for a tied embedding.
-    add_matrix("token_embd.weight", dtype == DType::Q8_0 ? DType::Q8_0 : DType::Q6_K,
-               vocab_size_, shape.model_dim);
+    add_matrix("token_embd.weight", dtype == DType::Q4_0 ? DType::Q6_K : dtype, vocab_size_,
+               shape.model_dim);
     for (int64_t layer = 0; layer < shape.n_layers; ++layer) add_layer(layer);
     add_norm("output_norm.weight");
   }
@@ -87,8 +128,10 @@ class ModelWriter {
     };
     writer_.set("general.architecture", "llama");
     writer_.set("general.name", fmt::format("random llama {} {}", shape_.name, dtype_name(dtype_)));
+    writer_.set("general.file_type", file_type_of(dtype_));
+    writer_.set("general.quantization_version", uint32_t{2});
     count("vocab_size", vocab_size_);
-    count("context_length", 8192);
+    count("context_length", shape_.context_tokens_max);
     count("embedding_length", shape_.model_dim);
     count("block_count", shape_.n_layers);
     count("feed_forward_length", shape_.ffn_dim);
@@ -128,22 +171,18 @@ class ModelWriter {
 
   // Weights of standard deviation 1 / sqrt(n_in): a row keeps its size from layer to layer.
   void add_matrix(const std::string& name, DType dtype, int64_t n_out, int64_t n_in) {
-    const Filling& filling = filling_of(dtype);
-    const DTypeInfo& info = dtype_info(dtype);
-    const uint16_t scale = float_to_half(
-        static_cast<float>(1.0 / std::sqrt(static_cast<double>(n_in)) / filling.unit));
+    const double deviation = 1.0 / std::sqrt(static_cast<double>(n_in));
     const int64_t row_bytes = dtype_bytes(dtype, n_in);
-    add(name, dtype, {n_in, n_out}, [=, &filling, &info](const auto& sink) -> Result<void> {
+    add(name, dtype, {n_in, n_out}, [=](const auto& sink) -> Result<void> {
       Generator generator(name);
-      std::vector<std::byte> row(static_cast<size_t>(row_bytes + 8));  // 8: written in whole words
+      std::vector<std::byte> row(static_cast<size_t>(row_bytes + 8));
+      const std::span<std::byte> filled = std::span(row).first(static_cast<size_t>(row_bytes));
       for (int64_t i = 0; i < n_out; ++i) {
-        for (int64_t at = 0; at < row_bytes; at += 8) {
-          const uint64_t bits = generator.bits();
-          std::memcpy(row.data() + at, &bits, sizeof bits);
-        }
-        for (int64_t at = filling.scale_offset; at < row_bytes; at += info.block_bytes)
-          std::memcpy(row.data() + at, &scale, sizeof scale);
-        HWTV_TRY_VOID(sink(std::span(row).first(static_cast<size_t>(row_bytes))));
+        if (dtype == DType::F16)
+          fill_f16(generator, deviation, filled);
+        else
+          fill_blocks(generator, deviation, dtype, row_bytes, row);
+        HWTV_TRY_VOID(sink(filled));
       }
       return {};
     });
@@ -163,7 +202,7 @@ class ModelWriter {
 
 int make_model(const char* shape_name, const char* type, const char* tokenizer, const char* out) {
   const std::optional<DType> dtype = dtype_from_name(type);
-  if (!dtype || *dtype == DType::Q6_K) die("TYPE is one of Q8_0 and Q4_0");
+  file_type_of(dtype.value_or(DType::I32));  // or ends here
   for (const Shape& shape : kShapes) {
     if (shape.name != shape_name) continue;
     const gguf::File file = value_or_die(gguf::File::open(tokenizer));

@@ -1,0 +1,80 @@
+"""Several engines on one model, in turns: round after round, so that all see the same machine."""
+import json
+import statistics
+
+from promises.place import HWTV, output_of
+from rivals import record
+from rivals.quiet import alone
+
+PROBE_BYTES = 1 << 30
+
+
+def read_gb_s(threads):
+    """This machine's read bandwidth beyond its caches, now."""
+    answer = output_of([HWTV, "devices", "--bandwidth", PROBE_BYTES, "--threads", threads, "--json"])
+    return json.loads(answer)["bytes_per_s"] / 1e9
+
+
+class Series:
+    """The rates of one engine in one test."""
+
+    def __init__(self):
+        self.rates = []
+
+    @property
+    def median(self):
+        return statistics.median(self.rates) if self.rates else None
+
+    @property
+    def spread(self):
+        return (max(self.rates) - min(self.rates)) / self.median if self.rates else None
+
+
+class Turns:
+    """What the engines did in all rounds."""
+
+    def __init__(self, model_name, threads):
+        self.model_name, self.threads = model_name, threads
+        self.series = {}  # (engine, "prefill" or "decode"): Series
+        self.absent = {}  # engine: why it has no figures
+        self.read, self.int8 = [], []
+
+    def run(self, engines, rounds, prefill, decode):
+        for number in range(rounds):
+            # Another one begins each round: whoever comes second finds warm caches.
+            for engine in engines[number % len(engines):] + engines[:number % len(engines)]:
+                if engine.name in self.absent:
+                    continue
+                with alone():
+                    self.read.append(read_gb_s(self.threads))
+                    rates = engine.measure(prefill, decode)
+                for what, rate in rates.items():
+                    self.series.setdefault((engine.name, what), Series()).rates.append(rate)
+        for engine in engines:
+            for rows in getattr(engine, "limits", []):
+                row = rows["prefill", prefill]
+                if row["compute_kind"] == "int8":
+                    self.int8.append(row["limit_ops_per_s"] / 1e9)
+        return self
+
+    def median(self, engine, what):
+        """None where it has no figure."""
+        series = self.series.get((engine, what))
+        return series.median if series else None
+
+    def ratio(self, what, engine, to="hwtv"):
+        ours, theirs = self.median(to, what), self.median(engine, what)
+        return ours / theirs if ours and theirs else None
+
+    def void(self):
+        """Why the run cannot be held against the record; empty: it can."""
+        if self.threads != record.THREADS or not self.int8:
+            return []
+        read, int8 = statistics.median(self.read), statistics.median(self.int8)
+        reasons = []
+        for (engine, what), series in sorted(self.series.items()):
+            least = record.least(engine, self.model_name, what, read, int8)
+            if least and series.median < least:
+                reasons.append(f"{engine} {what} {series.median:.1f} tok/s, at least {least:.1f} expected at "
+                               f"{read:.1f} GB/s and {int8:.0f} Gop/s")
+        return reasons
