@@ -6,7 +6,7 @@ import signal
 from gguf_file import write_model
 from program import INVALID_REQUEST, IO, MODEL, OK, ProgramTest, main
 
-PROMPT = ["-p", "The capital of France is", "-n", "12", "--temperature", "0"]
+PROMPT = ["-p", "What is the capital of France?", "-n", "20", "--temp", "0"]
 
 
 def limit_file_size():
@@ -24,7 +24,8 @@ class QuantizeTest(ProgramTest):
 
     def test_the_demo_model_runs_in_other_types(self):
         self.need_model()
-        f16 = self.folder / "f16.gguf"
+        f16, text = self.folder / "f16.gguf", self.folder / "text.txt"
+        text.write_text("The river rose in the night, and by morning the lower fields were gone. " * 5)
         self.good("quantize", MODEL, f16, "F16")
         for kind in ["Q8_0", "Q4_0"]:
             out = self.folder / f"{kind}.gguf"
@@ -35,7 +36,9 @@ class QuantizeTest(ProgramTest):
             errors = {tensor["to"]: tensor["relative_error"] for tensor in outcome["tensors"]
                       if "relative_error" in tensor}
             self.assertLess(errors[kind], 0.01 if kind == "Q8_0" else 0.1)
-            self.assertIn("Paris", self.good("run", out, *PROMPT))
+            self.assertTrue(self.good("run", out, *PROMPT).strip())
+            score = self.hwtv("perplexity", out, text, "--against", f16, "--ctx", "64", "--json").json()
+            self.assertLess(score["mean_kl_nats"], 0.05 if kind == "Q8_0" else 0.7)
 
     def test_importance_data(self):
         self.need_model()
