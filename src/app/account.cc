@@ -127,21 +127,21 @@ std::string share_text(double share, const char* of_what) {
 
 std::string phase_line(const char* name, const Phase& phase, const std::string& share,
                        const std::string& detail) {
-  return fmt::format("        {:<8}{:>6} tokens {:>7} tok/s {:<32}{}\n", name, phase.n_tokens,
-                     format_rate(phase.tokens_per_s()), share,
-                     detail.empty() ? "" : "(" + detail + ")");
+  return fmt::format("        {:<8}{:>6} {:<6} {:>7} tok/s {:<32}{}\n", name, phase.n_tokens,
+                     phase.n_tokens == 1 ? "token" : "tokens", format_rate(phase.tokens_per_s()),
+                     share, detail.empty() ? "" : "(" + detail + ")");
 }
 
 }  // namespace
 
 std::string account_text(const Account& a) {
-  std::string text = fmt::format("answer  {} tokens in {}, the first after {}; loaded in {}\n",
-                                 a.n_answer, format_seconds(a.answer_s),
+  std::string text = fmt::format("answer  {} in {}, the first after {}; loaded in {}\n",
+                                 format_tokens(a.n_answer), format_seconds(a.answer_s),
                                  format_seconds(a.first_token_s), format_seconds(a.load_s));
   text += phase_line(
       "prefill", a.prefill, share_text(a.prefill_share(), "compute"),
       fmt::format("{}, {} thread{}{}", a.compute_kind, a.n_threads, a.n_threads == 1 ? "" : "s",
-                  a.n_reused ? fmt::format(", {} tokens reused", a.n_reused) : ""));
+                  a.n_reused ? ", " + format_tokens(a.n_reused) + " reused" : ""));
   if (a.decode.n_tokens > 0)
     text +=
         phase_line("decode", a.decode, share_text(a.decode_share(), "bandwidth"),

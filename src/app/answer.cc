@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/interrupt.h"
+#include "base/units.h"
 #include "constrain/stop_strings.h"
 
 namespace hwtv::app {
@@ -107,8 +108,8 @@ Result<int64_t> clip_answer(const Session& session, int64_t n_prompt, int64_t n_
   const int64_t trained = session.model().config().context_tokens_max;
   if (n_prompt + 1 > context)
     return fail(ErrorCode::invalid_request,
-                fmt::format("the prompt has {} tokens and the answer needs one, the context has {}",
-                            n_prompt, context),
+                fmt::format("the prompt has {} and the answer needs one, the context has {}",
+                            format_tokens(n_prompt), context),
                 n_prompt < trained
                     ? fmt::format("use --ctx {} or more, or a shorter prompt",
                                   std::min(trained, n_prompt + std::min<int64_t>(n_asked, 256)))

@@ -56,6 +56,7 @@ class Chat {
       HWTV_TRY(conversation_, load_conversation(*options_.load));
     }
     if (terminal_) note("/help lists the commands\n");
+    int status = kExitOk;  // of lines that come from a program: the first one that failed
     std::string line;
     while (next_line(line)) {
       if (line.empty()) continue;
@@ -63,11 +64,13 @@ class Chat {
       const bool is_command = line[0] == '/';
       const Result<void> done = is_command ? obey(line) : say(line);
       if (done) continue;
-      if (!is_command && done.error().code == ErrorCode::io) return fail(done.error());  // no reader
+      if (!is_command && done.error().code == ErrorCode::io)
+        return fail(done.error());  // no reader
       print_error(done.error());
+      if (!terminal_ && status == kExitOk) status = exit_code(done.error().code);
     }
     if (terminal_) note("\n");
-    return kExitOk;
+    return status;
   }
 
  private:

@@ -11,7 +11,10 @@
 
 namespace hwtv::app {
 
-std::string model_folder() { return cache_folder() + "/models"; }
+std::string model_folder() {
+  const std::string cache = cache_folder();
+  return cache.empty() ? "" : cache + "/models";
+}
 
 std::vector<CachedModel> cached_models() {
   std::vector<CachedModel> models;

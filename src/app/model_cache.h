@@ -14,7 +14,7 @@ struct CachedModel {
   int64_t size_bytes = 0;
 };
 
-std::string model_folder();                // cache_folder()/models
+std::string model_folder();                // cache_folder()/models; empty: there is none
 std::vector<CachedModel> cached_models();  // by name; empty when there is no cache
 
 // A path that exists is itself; otherwise the cached file of that name, with or without ".gguf".

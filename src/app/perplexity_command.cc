@@ -171,7 +171,7 @@ Result<int> perplexity(const PerplexityOptions& options) {
     HWTV_TRY_VOID(score_window(*session, base.get(), window, score));
     if (progress)
       note("\rwindow {} of {}: {:.4f}\033[K", score.n_windows, windows.size(),
-                 std::exp(score.surprise.value()));
+           std::exp(score.surprise.value()));
   }
   if (progress) note("\r\033[K");
   Output output;

@@ -33,8 +33,8 @@ std::vector<Option> sampling_flags(SamplingFlags& flags) {
       {"--min-p", "P", "drop tokens below P times the likeliest (default 0)", &p.min_p},
       {"--typical", "P", "keep the tokens of typical surprise up to a mass of P (default 1)",
        &p.typical_p},
-      {"--repeat-penalty", "R", "make tokens of prompt and answer less likely (default 1)",
-       &p.repetition_penalty},
+      {"--repetition-penalty,--repeat-penalty", "R",
+       "make tokens of prompt and answer less likely (default 1)", &p.repetition_penalty},
       {"--presence-penalty", "A", "subtract A from tokens the answer has (default 0)",
        &p.presence_penalty},
       {"--frequency-penalty", "A", "subtract A for each time the answer has a token (default 0)",
@@ -56,8 +56,7 @@ Result<engine::SamplingParams> sampling_params(const SamplingFlags& flags) {
     params.logit_bias.push_back(bias);
   }
   // Before a model is loaded; the engine checks the tokens against its vocabulary.
-  HWTV_TRY_VOID(
-      engine::check_sampling_params(params, std::numeric_limits<int32_t>::max()));
+  HWTV_TRY_VOID(engine::check_sampling_params(params, std::numeric_limits<int32_t>::max()));
   return params;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/chat_prompt.h"
+#include "base/units.h"
 
 namespace hwtv::app {
 
@@ -17,7 +18,8 @@ Result<std::vector<std::vector<int32_t>>> text_windows(const text::Tokenizer& to
   if (n_windows > 0) n = std::min(n, static_cast<size_t>(n_windows));
   if (n == 0)
     return fail(ErrorCode::invalid_request,
-                fmt::format("the text has {} tokens, one window takes {}", tokens.size(), width),
+                fmt::format("the text has {}, one window takes {}",
+                            format_tokens(static_cast<int64_t>(tokens.size())), width),
                 tokens.size() >= 4
                     ? fmt::format("give a longer text, or --ctx {} or less", tokens.size())
                     : std::string("give a longer text: four tokens at least"));

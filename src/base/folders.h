@@ -1,4 +1,5 @@
-// Where this program keeps things, by the XDG base directory specification.
+// Where this program keeps things, by the XDG base directory specification.  Without $HOME the home
+// folder is the one that the system has for this user; both are empty where it has none.
 #pragma once
 #include <string>
 

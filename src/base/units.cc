@@ -46,4 +46,6 @@ std::string format_count(int64_t n) {
   return n < 0 ? "-" + digits : digits;
 }
 
+std::string format_tokens(int64_t n) { return fmt::format("{} token{}", n, n == 1 ? "" : "s"); }
+
 }  // namespace hwtv

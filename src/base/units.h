@@ -5,10 +5,11 @@
 
 namespace hwtv {
 
-std::string format_bytes(double bytes);        // "93.1 MiB"; binary units, 3-4 significant digits
+std::string format_bytes(double bytes);  // "93.1 MiB"; binary units, 3-4 significant digits
 std::string format_bandwidth(double bytes_per_s);  // "10.3 GB/s"; decimal, as the field prints it
-std::string format_seconds(double seconds);    // "1.21 s", "14.2 ms", "310 us"
-std::string format_rate(double per_s);         // "612", "71.9": three significant digits
-std::string format_count(int64_t n);           // "92,299"
+std::string format_seconds(double seconds);        // "1.21 s", "14.2 ms", "310 us"
+std::string format_rate(double per_s);             // "612", "71.9": three significant digits
+std::string format_count(int64_t n);               // "92,299"
+std::string format_tokens(int64_t n);              // "1 token", "92299 tokens"
 
 }  // namespace hwtv

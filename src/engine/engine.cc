@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/units.h"
 #include "ops/work.h"
 
 namespace hwtv::engine {
@@ -114,12 +115,13 @@ Result<void> Engine::check_request(const SequenceRequest& request) const {
                   fmt::format("the prompt has token {}, the vocabulary has {}", token, vocab_size_),
                   fmt::format("use token ids from 0 to {}", vocab_size_ - 1));
   if (n_prompt + request.n_tokens_max > config_.context_tokens_max)
-    return fail(ErrorCode::invalid_request,
-                fmt::format("{} prompt tokens and {} for the answer do not fit a context of {}",
-                            n_prompt, request.n_tokens_max, config_.context_tokens_max),
-                fmt::format("use a context of {} or more, or at most {} tokens for the answer",
-                            n_prompt + request.n_tokens_max,
-                            std::max<int64_t>(0, config_.context_tokens_max - n_prompt)));
+    return fail(
+        ErrorCode::invalid_request,
+        fmt::format("{} prompt tokens and {} for the answer do not fit a context of {}", n_prompt,
+                    request.n_tokens_max, config_.context_tokens_max),
+        fmt::format("use a context of {} or more, or at most {} for the answer",
+                    n_prompt + request.n_tokens_max,
+                    format_tokens(std::max<int64_t>(0, config_.context_tokens_max - n_prompt))));
   return check_sampling_params(request.sampling, vocab_size_);
 }
 

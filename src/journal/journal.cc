@@ -300,7 +300,13 @@ Result<Journal> Journal::open(const std::string& path, int64_t cap_bytes) {
   return Journal(std::move(database));
 }
 
-Result<Journal> Journal::open_default() { return open(state_folder() + "/journal.sqlite"); }
+Result<Journal> Journal::open_default() {
+  const std::string folder = state_folder();
+  if (folder.empty())
+    return fail(ErrorCode::io, "this user has no home folder for the journal",
+                "set HOME or XDG_STATE_HOME");
+  return open(folder + "/journal.sqlite");
+}
 
 Result<int64_t> Journal::append(const RunRecord& run) {
   if (size_of(run) > database_->cap_bytes / 8)

@@ -1,6 +1,8 @@
 #include "base/folders.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -48,6 +50,17 @@ TEST(Folders, DefaultBelowHomeAndIgnoreRelativePaths) {
                          {"HOME", "/h"}});
   EXPECT_EQ(cache_folder(), "/h/.cache/hwtv");
   EXPECT_EQ(state_folder(), "/h/.local/state/hwtv");
+}
+
+TEST(Folders, WithoutHomeAskTheSystemForTheUsers) {
+  const Environment set({{"HWTV_CACHE", nullptr},
+                         {"XDG_CACHE_HOME", nullptr},
+                         {"XDG_STATE_HOME", nullptr},
+                         {"HOME", nullptr}});
+  const passwd* user = getpwuid(getuid());
+  const std::string home = user ? user->pw_dir : "";
+  EXPECT_EQ(cache_folder(), user ? home + "/.cache/hwtv" : "");
+  EXPECT_EQ(state_folder(), user ? home + "/.local/state/hwtv" : "");
 }
 
 TEST(Folders, TheCacheCanBeMovedAlone) {

@@ -18,6 +18,9 @@ TEST(Units, PrintAsPeopleExpect) {
   EXPECT_EQ(format_rate(71.94), "71.9");
   EXPECT_EQ(format_count(92299), "92,299");
   EXPECT_EQ(format_count(-1000), "-1,000");
+  EXPECT_EQ(format_tokens(1), "1 token");
+  EXPECT_EQ(format_tokens(0), "0 tokens");
+  EXPECT_EQ(format_tokens(92299), "92299 tokens");
 }
 
 TEST(DType, BytesFollowTheBlocks) {

@@ -3,7 +3,7 @@
 import json
 
 from gguf_file import write_model
-from program import INVALID_REQUEST, MODEL, ProgramTest, main
+from program import INVALID_REQUEST, MODEL, OK, ProgramTest, main
 
 
 class ChatTest(ProgramTest):
@@ -11,10 +11,10 @@ class ChatTest(ProgramTest):
         super().setUp()
         self.need_model()
 
-    def chat(self, *lines, words=()):
+    def chat(self, *lines, words=(), code=OK):
         answer = self.hwtv("chat", MODEL, "--ctx", "512", "-n", "12", *words,
                            given="".join(line + "\n" for line in lines))
-        self.assertEqual(answer.code, 0, answer.err)
+        self.assertEqual(answer.code, code, answer.err)
         return answer
 
     def saved(self, name):
@@ -39,14 +39,15 @@ class ChatTest(ProgramTest):
         self.assertEqual(self.saved("talk.json"), [{"role": "system", "content": "Answer in French."}])
 
     def test_commands_that_are_wrong(self):
-        answer = self.chat("/saev talk.json", "/save", "/load nosuch.json", "/help", "/exit", "Hi")
+        answer = self.chat("/saev talk.json", "/save", "/load nosuch.json", "/help", "/exit", "Hi",
+                           code=INVALID_REQUEST)
         for words in ["did you mean /save?", "/save needs a file", "nosuch.json", "/undo"]:
             self.assertIn(words, answer.err)
         self.assertEqual(answer.out, "")
 
     def test_a_file_that_is_no_conversation(self):
         (self.folder / "talk.json").write_text('[{"role": "user"}]')
-        answer = self.chat("/load talk.json")
+        answer = self.chat("/load talk.json", "/help", code=INVALID_REQUEST)
         self.assertIn("message 1 has no role and content", answer.err)
         self.refused(INVALID_REQUEST, "chat", MODEL, "--load", "talk.json", "--ctx", "64")
 
