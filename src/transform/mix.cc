@@ -304,7 +304,8 @@ std::span<const MixInfo> mix_table() { return kMixes; }
 Result<MixInfo> find_mix(std::string_view name) {
   std::string names;
   for (const MixInfo& mix : kMixes) {
-    if (same_ignoring_case(mix.name, name) || same_ignoring_case(mix.alias, name)) return mix;
+    if (!name.empty() && (same_ignoring_case(mix.name, name) || same_ignoring_case(mix.alias, name)))
+      return mix;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", mix.name);
   }
   return fail(ErrorCode::invalid_request, fmt::format("there is no type '{}'", name),

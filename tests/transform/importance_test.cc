@@ -58,12 +58,14 @@ TEST(Importance, RefusesWhatIsNone) {
     gguf::Writer writer;
     const std::vector<float> counts = {1, 1};
     const auto n = static_cast<int64_t>(sums.size());
-    if (n > 0)
+    if (n > 0) {
       EXPECT_TRUE(
           writer.add_tensor("w.in_sum2", DType::F32, {n}, std::as_bytes(std::span(sums))));
-    if (with_counts)
+    }
+    if (with_counts) {
       EXPECT_TRUE(
           writer.add_tensor("w.counts", DType::F32, {1, 2}, std::as_bytes(std::span(counts))));
+    }
     EXPECT_TRUE(writer.write(folder / "bad.gguf"));
     const auto read = read_importance(folder / "bad.gguf");
     EXPECT_FALSE(read);
