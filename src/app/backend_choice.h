@@ -10,9 +10,10 @@
 
 namespace hwtv::app {
 
-// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
-// machine cannot run).  Only "ref" has a use for the observer.
-Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name,
+// `packs`: quantized weights are re-laid for the machine.  Only "ref" has a use for the observer.
+// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this machine
+// cannot run).
+Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
                                                    hw::DeviceContext& device,
                                                    ref::MatMulObserver observer = {});
 

@@ -70,7 +70,10 @@ double measure_compute_limit(Session& session, std::string_view kind) {
 
 BandwidthLimit measure_bandwidth_limit(Session& session, double n_bytes) {
   if (n_bytes < 1) return {};
-  const auto read = session.device().measure_read(static_cast<int64_t>(n_bytes));
+  // Such pages as most of the weights lie in: the file's, or those that tiles ask for.
+  const ops::BytesByUse held = session.engine().executable().reserved();
+  const auto pages = held.packed_weights > held.weights ? hw::Pages::huge : hw::Pages::ordinary;
+  const auto read = session.device().measure_read(static_cast<int64_t>(n_bytes), pages);
   if (!read) return {};
   return {read->bytes_per_s, read->level};
 }

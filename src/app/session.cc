@@ -16,22 +16,11 @@
 namespace hwtv::app {
 namespace {
 
-// One byte of each page, so that the whole file is mapped and counted before the first token and a
-// disk that fails does so here.
-constexpr int64_t kPageBytes = 4096;
-
 int64_t metadata_bytes(const gguf::File& file) {
   int64_t n_bytes = 0;
   for (const gguf::Entry& entry : file.entries())
     n_bytes += static_cast<int64_t>(entry.value.payload().size());
   return n_bytes;
-}
-
-void touch_pages(std::span<const std::byte> bytes, Progress& progress) {
-  for (size_t at = 0; at < bytes.size(); at += kPageBytes) {
-    asm volatile("" ::"r"(bytes[at]) : "memory");  // the read must happen
-    if (at % (16 << 20) == 0) progress.show(static_cast<int64_t>(at));
-  }
 }
 
 Result<DType> kv_dtype(const std::string& name) {
@@ -59,6 +48,9 @@ std::vector<Option> session_flags(SessionOptions& options) {
        "cpu, or ref: plain F32 loops to check against (default cpu)",
        &options.backend,
        {"cpu", "ref"}},
+      {"--no-pack", "",
+       "read weights where the file has them: slower, for machines whose memory the model fills",
+       &options.no_pack},
   };
 }
 
@@ -128,7 +120,8 @@ plan::MemoryPlan Session::price(int64_t context_tokens) const {
 
 Result<void> Session::check_memory() {
   device_ = hw::DeviceContext::open_cpu(static_cast<int>(options_.threads));
-  HWTV_TRY(backend_, make_backend(options_.backend, *device_, options_.observer));
+  HWTV_TRY(backend_,
+           make_backend(options_.backend, !options_.no_pack, *device_, options_.observer));
   const ops::Limits limits = engine::limits_for(engine_config(options_.context), model_->program());
   HWTV_TRY_VOID(backend_->spec().supports(model_->program(), limits));
   predicted_ = price(options_.context);
@@ -144,24 +137,16 @@ Result<void> Session::check_memory() {
                                 [this](int64_t context) { return price(context); }));
   if (options_.announce)
     note("predicted {}, of {} usable\n", plan::describe(predicted_),
-               format_bytes(static_cast<double>(cpu.available_bytes)));
+         format_bytes(static_cast<double>(cpu.available_bytes)));
   return {};
 }
 
 Result<void> Session::load() {
-  Progress progress("loading", model_->weights_bytes(), options_.quiet);
-  int64_t done_bytes = 0;
-  for (size_t i = 0; i < model_->program().weights.size() && predicted_.device.weights > 0; ++i) {
-    const auto bytes = model_->weight_bytes(static_cast<ops::WeightId>(i));
-    touch_pages(bytes, progress);
-    done_bytes += static_cast<int64_t>(bytes.size());
-    progress.show(done_bytes);
-  }
   recorder_ = std::make_unique<observe::Recorder>(4096, options_.profile ? 1 << 18 : 0);
-  Progress importing("importing", model_->weights_bytes(), options_.quiet);
-  HWTV_TRY(engine_, engine::Engine::create(*backend_, *model_, engine_config(options_.context),
-                                           clock_, *recorder_,
-                                           [&](int64_t done, int64_t) { importing.show(done); }));
+  Progress progress("loading", model_->weights_bytes(), options_.quiet);
+  HWTV_TRY(engine_,
+           engine::Engine::create(*backend_, *model_, engine_config(options_.context), clock_,
+                                  *recorder_, [&](int64_t done, int64_t) { progress.show(done); }));
   return {};
 }
 

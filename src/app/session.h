@@ -26,10 +26,11 @@ struct SessionOptions {
   int64_t chunk = 256;  // tokens of a prefill step
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
-  int64_t n_outputs = 1;  // output rows of a step
+  int64_t n_outputs = 1;       // output rows of a step
+  bool no_pack = false;        // read quantized weights where the file has them
   int64_t kv_pool_tokens = 0;  // of all sequences together; 0: n_seqs contexts
   bool profile = false;
-  bool quiet = false;  // no progress
+  bool quiet = false;     // no progress
   bool announce = false;  // say what will be held before anything is allocated
   ref::MatMulObserver observer = {};  // of the ref backend
 };

@@ -95,7 +95,7 @@ Result<std::unique_ptr<Engine>> Engine::create(ops::Backend& backend, const mode
   std::vector<ops::WeightHandle> handles;
   for (size_t i = 0; i < program.weights.size(); ++i) {
     HWTV_TRY(const ops::WeightHandle handle,
-             backend.import(program.weights[i], model.weight_bytes(static_cast<ops::WeightId>(i)),
+             backend.import(program.weights[i], model.weight_source(static_cast<ops::WeightId>(i)),
                             ops::Shard{}));
     handles.push_back(handle);
     done_bytes += program.weights[i].n_bytes();

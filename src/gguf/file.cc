@@ -166,6 +166,14 @@ Result<void> File::index_tensors() {
               std::string(kDamaged));
 }
 
+void File::release(std::span<const std::byte> bytes) const {
+  for (const MappedFile& mapping : mappings_) {
+    const std::byte* const begin = mapping.data();
+    if (bytes.data() < begin || bytes.data() >= begin + mapping.size_bytes()) continue;
+    mapping.release_pages(bytes.data() - begin, static_cast<int64_t>(bytes.size()));
+  }
+}
+
 int64_t File::size_bytes() const {
   int64_t sum = 0;
   for (const Part& part : parts_) sum += part.size_bytes;
@@ -178,11 +186,6 @@ const TensorInfo* File::find_tensor(std::string_view name) const {
       [&](uint32_t index, std::string_view wanted) { return tensors_[index].name < wanted; });
   if (at == tensors_by_name_.end() || tensors_[*at].name != name) return nullptr;
   return &tensors_[*at];
-}
-
-void File::release_pages(const TensorInfo& tensor, int64_t begin, int64_t n) const {
-  if (mappings_.empty()) return;
-  mappings_[static_cast<size_t>(tensor.part)].release_pages(tensor.offset_bytes + begin, n);
 }
 
 const Entry* File::find_entry(std::string_view key) const {

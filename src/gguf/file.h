@@ -41,14 +41,14 @@ class File {
   const std::string& path() const { return parts_[0].path; }  // the first part's
   std::span<const Part> parts() const { return parts_; }
   int64_t size_bytes() const;  // all parts
+  // Lets go of the resident pages that lie whole within `bytes`, a piece of a tensor: they are read
+  // again from the file when needed.
+  void release(std::span<const std::byte> bytes) const;
   uint32_t version() const { return version_; }
   int64_t alignment_bytes() const { return alignment_bytes_; }
 
   std::span<const TensorInfo> tensors() const { return tensors_; }  // in file order
   const TensorInfo* find_tensor(std::string_view name) const;       // nullptr: none
-  // Lets whole pages of [begin, begin + n) of a tensor's bytes leave this process's resident
-  // memory; reading them again brings them back.
-  void release_pages(const TensorInfo& tensor, int64_t begin, int64_t n) const;
 
   std::span<const Entry> entries() const { return entries_; }  // in file order; the first part's
   const Value* find(std::string_view key) const;               // nullptr: none

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -16,10 +15,13 @@ class Buffer {
  public:
   Buffer() = default;  // holds nothing
 
-  // 64-byte aligned and zeroed: every page is touched here, so that no step waits for one and what
-  // is reserved is what the operating system sees.  Errors: out_of_memory, from the ledger or from
-  // the operating system.  Requires: n_bytes >= 0.
+  // 64-byte aligned and zeroed, huge pages asked for where they fit: every page is touched here, so
+  // that no step waits for one and what is reserved is what the operating system sees.
+  // Errors: out_of_memory, from the ledger or from the operating system.  Requires: n_bytes >= 0.
   static Result<Buffer> allocate(Ledger& ledger, Use use, std::string name, int64_t n_bytes);
+  // The same, but nothing is touched: whoever fills it first decides on which NUMA node it lies.
+  static Result<Buffer> allocate_untouched(Ledger& ledger, Use use, std::string name,
+                                           int64_t n_bytes);
 
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
@@ -28,11 +30,12 @@ class Buffer {
   int64_t size_bytes() const { return reservation_.size_bytes(); }
 
  private:
-  struct Free {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
+  struct Unmap {
+    size_t n_bytes;
+    void operator()(std::byte* bytes) const;
   };
   Reservation reservation_;
-  std::unique_ptr<std::byte[], Free> bytes_;
+  std::unique_ptr<std::byte[], Unmap> bytes_;
 };
 
 }  // namespace hwtv::hw

@@ -30,6 +30,10 @@ std::span<const std::byte> Model::weight_bytes(ops::WeightId id) const {
   return {tensor->data, static_cast<size_t>(tensor->n_bytes)};
 }
 
+ops::WeightSource Model::weight_source(ops::WeightId id) const {
+  return {weight_bytes(id), [this](std::span<const std::byte> bytes) { file_.release(bytes); }};
+}
+
 int64_t Model::weights_bytes() const {
   int64_t n_bytes = 0;
   for (const ops::WeightDecl& weight : program_.weights) n_bytes += weight.n_bytes();

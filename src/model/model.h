@@ -1,5 +1,5 @@
-// A GGUF file as a model: its sizes, what it computes, and where its weights lie.  Opening reads the
-// header only; a weight's bytes are touched by the backend that imports them.
+// A GGUF file as a model: its sizes, what it computes, and where its weights lie.  Opening reads
+// the header only; a weight's bytes are touched by the backend that imports them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "gguf/file.h"
 #include "model/architectures.h"
 #include "model/config.h"
+#include "ops/backend.h"
 #include "ops/program.h"
 
 namespace hwtv::model {
@@ -28,6 +29,8 @@ class Model {
 
   // The bytes of program().weights[id] in the file's mapping; empty where only the header is there.
   std::span<const std::byte> weight_bytes(ops::WeightId id) const;
+  // The same, with a way to let go of pages that were copied.  Requires: the Model outlives it.
+  ops::WeightSource weight_source(ops::WeightId id) const;
   // All weights, each once, as the file stores them.
   int64_t weights_bytes() const;
 

@@ -1,12 +1,15 @@
 // How a Program is run on one kind of device.  A backend owns the layout of its weights,
 // activations and cache; everything is decided and allocated in prepare(), nothing in a step.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -56,6 +59,19 @@ struct Shard {
 
 using WeightHandle = int32_t;
 
+// Where a weight's bytes lie.  They stay valid as long as the backend (a mapping) and may be used
+// in place; `release` is told of pieces that were copied and will not be read again.
+struct WeightSource {
+  std::span<const std::byte> bytes;
+  std::function<void(std::span<const std::byte>)> release = {};
+
+  template <std::convertible_to<std::span<const std::byte>> Bytes>
+  WeightSource(const Bytes& where) : bytes(where) {}
+  WeightSource(std::span<const std::byte> where,
+               std::function<void(std::span<const std::byte>)> on_release)
+      : bytes(where), release(std::move(on_release)) {}
+};
+
 // One sequence's tokens in this step.
 struct SliceInput {
   int64_t first_row = 0;       // of StepInput::tokens
@@ -104,9 +120,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual const BackendSpec& spec() const = 0;
 
-  // Takes a weight over into the backend's own layout.  `bytes` stays valid as long as the backend
-  // (a mapping) and may be used in place.  Errors: unsupported, out_of_memory.
-  virtual Result<WeightHandle> import(const WeightDecl& weight, std::span<const std::byte> bytes,
+  // Takes a weight over into the backend's own layout.  Errors: unsupported, out_of_memory.
+  virtual Result<WeightHandle> import(const WeightDecl& weight, const WeightSource& source,
                                       Shard shard) = 0;
 
   // Requires: weights[i] is the handle of program.weights[i]; `program` outlives the Executable.

@@ -61,7 +61,8 @@ class Conversion {
         square += row.square;
       }
       HWTV_TRY_VOID(sink({slab_.data(), static_cast<size_t>(n * to_bytes_)}));
-      job_.file.release_pages(tensor_, first * from_bytes_, n * from_bytes_);
+      job_.file.release(
+          {tensor_.data + first * from_bytes_, static_cast<size_t>(n * from_bytes_)});
     }
     return square > 0 ? std::sqrt(error / square) : 0.0;
   }
@@ -148,8 +149,9 @@ Result<void> copy_tensor(const gguf::File& file, const gguf::TensorInfo& tensor,
                          const gguf::Writer::Sink& sink) {
   for (int64_t at = 0; at < tensor.n_bytes; at += kSlabBytes) {
     const int64_t n = std::min(kSlabBytes, tensor.n_bytes - at);
-    HWTV_TRY_VOID(sink({tensor.data + at, static_cast<size_t>(n)}));
-    file.release_pages(tensor, at, n);
+    const std::span<const std::byte> bytes(tensor.data + at, static_cast<size_t>(n));
+    HWTV_TRY_VOID(sink(bytes));
+    file.release(bytes);
   }
   return {};
 }

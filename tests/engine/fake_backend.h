@@ -34,7 +34,7 @@ class FakeBackend final : public ops::Backend {
  public:
   const ops::BackendSpec& spec() const override { return spec_; }
 
-  Result<ops::WeightHandle> import(const ops::WeightDecl&, std::span<const std::byte>,
+  Result<ops::WeightHandle> import(const ops::WeightDecl&, const ops::WeightSource&,
                                    ops::Shard) override {
     return 0;
   }

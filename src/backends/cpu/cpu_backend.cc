@@ -88,25 +88,27 @@ class Run {
 
 }  // namespace
 
-Result<std::unique_ptr<CpuBackend>> CpuBackend::make(hw::DeviceContext& device) {
+Result<std::unique_ptr<CpuBackend>> CpuBackend::make(hw::DeviceContext& device, Packing packing) {
   HWTV_TRY(const Kernels* kernels, chosen_kernels());
-  return std::make_unique<CpuBackend>(device.team(), device.ledger(), *kernels);
+  return std::make_unique<CpuBackend>(device.team(), device.ledger(), *kernels, packing);
 }
 
-CpuBackend::CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels)
-    : team_(team), ledger_(ledger), kernels_(kernels) {}
+CpuBackend::CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels,
+                       Packing packing)
+    : team_(team), ledger_(ledger), kernels_(kernels), spec_(packing) {}
 
 Result<ops::WeightHandle> CpuBackend::import(const ops::WeightDecl& weight,
-                                             std::span<const std::byte> bytes, ops::Shard shard) {
+                                             const ops::WeightSource& source, ops::Shard shard) {
   if (shard.n != 1)
     return fail(ErrorCode::unsupported,
                 fmt::format("cpu cannot take part {} of {} of a weight", shard.rank, shard.n),
                 "run the model on one device");
-  CHECK(static_cast<int64_t>(bytes.size()) == weight.n_bytes());
-  HWTV_TRY(hw::Reservation reservation,
-           ledger_.reserve(hw::Use::weights, weight.name, weight.n_bytes()));
-  weights_.push_back(
-      std::make_unique<Weight>(Weight{weight, bytes.data(), std::move(reservation)}));
+  CHECK(static_cast<int64_t>(source.bytes.size()) == weight.n_bytes());
+  const bool packs = spec_.packing() == Packing::tiles && is_packable(weight);
+  HWTV_TRY(Weight taken, packs ? pack_weight(weight, source, team_, ledger_)
+                               : keep_weight(weight, source, team_, ledger_));
+  if (!taken.in_file && source.release) copied_.push_back(source);
+  weights_.push_back(std::make_unique<Weight>(std::move(taken)));
   return static_cast<ops::WeightHandle>(weights_.size() - 1);
 }
 
@@ -117,11 +119,15 @@ Result<std::unique_ptr<ops::Executable>> CpuBackend::prepare(
   CHECK(weights.size() == program.weights.size());
   CHECK(limits.n_kv_blocks.size() == program.kv_groups.size());
   HWTV_TRY_VOID(spec_.supports(program, limits));
+  // Reading a source maps pages around those that are read, and some that were let go of before.
+  for (const ops::WeightSource& source : copied_) source.release(source.bytes);
+  copied_.clear();
   std::vector<const Weight*> chosen;
   for (const ops::WeightHandle handle : weights)
     chosen.push_back(weights_[static_cast<size_t>(handle)].get());
-  HWTV_TRY(std::unique_ptr<ops::Executable> made,
-           CpuExecutable::make(program, limits, std::move(chosen), kernels_, ledger_));
+  HWTV_TRY(
+      std::unique_ptr<ops::Executable> made,
+      CpuExecutable::make(program, limits, std::move(chosen), kernels_, spec_.packing(), ledger_));
   return made;
 }
 

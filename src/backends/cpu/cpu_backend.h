@@ -1,10 +1,11 @@
-// The CPU backend: weights read in place from the model's mapping, one kernel table for one
-// instruction set, work handed out to the device's thread team in small pieces.
+// The CPU backend: weights re-laid for one kernel table of one instruction set, work handed out to
+// the device's thread team in small pieces.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/weight.h"
 #include "base/clock.h"
 #include "base/thread_team.h"
 #include "hw/device_context.h"
@@ -13,33 +14,37 @@
 
 namespace hwtv::cpu {
 
-// A weight where the file has it.
-struct Weight {
-  ops::WeightDecl decl;
-  const std::byte* bytes;
-  hw::Reservation reservation;
-};
+// Whether quantized weights are re-laid in tiles, or read where the file has them: slower, and
+// without a second copy while loading.
+enum class Packing { tiles, none };
 
 class CpuSpec final : public ops::BackendSpec {
  public:
+  explicit CpuSpec(Packing packing = Packing::tiles) : packing_(packing) {}
   std::string_view name() const override { return "cpu"; }
   Result<void> supports(const ops::Program& program, const ops::Limits& limits) const override;
   ops::BytesByUse memory(const ops::Program& program, const ops::Limits& limits) const override;
+  Packing packing() const { return packing_; }
+
+ private:
+  Packing packing_;
 };
 
 class CpuBackend final : public ops::Backend {
  public:
   // With the kernels that HWTV_ISA names, or the best ones.  Errors: as chosen_kernels() (isa.h).
   // Requires: the device outlives the backend.
-  static Result<std::unique_ptr<CpuBackend>> make(hw::DeviceContext& device);
+  static Result<std::unique_ptr<CpuBackend>> make(hw::DeviceContext& device,
+                                                  Packing packing = Packing::tiles);
   // Requires: this machine runs `kernels`; team and ledger outlive the backend, and it its
   // Executables.
-  CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels);
+  CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels,
+             Packing packing = Packing::tiles);
 
   const ops::BackendSpec& spec() const override { return spec_; }
   std::string_view isa() const { return kernels_.name; }
 
-  Result<ops::WeightHandle> import(const ops::WeightDecl& weight, std::span<const std::byte> bytes,
+  Result<ops::WeightHandle> import(const ops::WeightDecl& weight, const ops::WeightSource& source,
                                    ops::Shard shard) override;
   Result<std::unique_ptr<ops::Executable>> prepare(
       const ops::Program& program, const ops::Limits& limits,
@@ -55,6 +60,7 @@ class CpuBackend final : public ops::Backend {
   CpuSpec spec_;
   SteadyClock clock_;
   std::vector<std::unique_ptr<Weight>> weights_;  // by WeightHandle
+  std::vector<ops::WeightSource> copied_;         // let go of once more when all are read
 };
 
 }  // namespace hwtv::cpu

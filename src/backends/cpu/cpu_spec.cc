@@ -5,6 +5,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/layout.h"
+#include "backends/cpu/packing.h"
 #include "backends/cpu/types.h"
 #include "ops/arena.h"
 
@@ -49,11 +50,11 @@ Result<void> supports_weight(const ops::WeightDecl& weight) {
                             dtype_name(weight.dtype)),
                 "convert the tensor to F32");
   if (must_be_f32(weight.role) && weight.dtype != DType::F32)
-    return fail(ErrorCode::unsupported,
-                fmt::format("cpu takes {} weights as F32 only, and {} is {}",
-                            ops::weight_role_name(weight.role), weight.name,
-                            dtype_name(weight.dtype)),
-                "convert the tensor to F32");
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("cpu takes {} weights as F32 only, and {} is {}",
+                    ops::weight_role_name(weight.role), weight.name, dtype_name(weight.dtype)),
+        "convert the tensor to F32");
   return {};
 }
 
@@ -67,7 +68,11 @@ Result<void> CpuSpec::supports(const ops::Program& program, const ops::Limits& l
 
 ops::BytesByUse CpuSpec::memory(const ops::Program& program, const ops::Limits& limits) const {
   ops::BytesByUse bytes;
-  for (const ops::WeightDecl& weight : program.weights) bytes.weights += weight.n_bytes();
+  for (const ops::WeightDecl& weight : program.weights)
+    if (packing_ == Packing::tiles && is_packable(weight))
+      bytes.packed_weights += packed_bytes(*weight_type(weight.dtype), weight.n_rows, weight.width);
+    else
+      bytes.weights += weight.n_bytes();
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     bytes.kv += kv_layout(program.kv_groups[group], group, limits).pool_bytes();
   bytes.activations = ops::plan_arena(program, limits).n_bytes;

@@ -32,11 +32,13 @@ std::string snake_case(std::string_view name) {
 }  // namespace
 
 CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& limits,
-                             std::vector<const Weight*> weights, const Kernels& kernels)
+                             std::vector<const Weight*> weights, const Kernels& kernels,
+                             Packing packing)
     : program_(&program),
       limits_(limits),
       weights_(std::move(weights)),
       kernels_(kernels),
+      packing_(packing),
       arena_(ops::plan_arena(program, limits)),
       staging_layout_(plan_staging(program, limits)) {
   for (const ops::NamedOp& named : program.ops) kernel_names_.push_back(kernel_name_of(named.op));
@@ -49,18 +51,18 @@ CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& lim
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(const ops::Program& program,
                                                            const ops::Limits& limits,
                                                            std::vector<const Weight*> weights,
-                                                           const Kernels& kernels,
+                                                           const Kernels& kernels, Packing packing,
                                                            hw::Ledger& ledger) {
   std::unique_ptr<CpuExecutable> made(
-      new CpuExecutable(program, limits, std::move(weights), kernels));
-  HWTV_TRY(made->activations_, hw::Buffer::allocate(ledger, hw::Use::activations, "arena",
-                                                    made->arena_.n_bytes));
+      new CpuExecutable(program, limits, std::move(weights), kernels, packing));
+  HWTV_TRY(made->activations_,
+           hw::Buffer::allocate(ledger, hw::Use::activations, "arena", made->arena_.n_bytes));
   HWTV_TRY(made->staging_, hw::Buffer::allocate(ledger, hw::Use::staging, "scratch",
                                                 made->staging_layout_.n_bytes));
   for (size_t group = 0; group < made->kv_layouts_.size(); ++group) {
-    HWTV_TRY(hw::Buffer pool, hw::Buffer::allocate(ledger, hw::Use::kv,
-                                                   fmt::format("kv group {}", group),
-                                                   made->kv_layouts_[group].pool_bytes()));
+    HWTV_TRY(hw::Buffer pool,
+             hw::Buffer::allocate(ledger, hw::Use::kv, fmt::format("kv group {}", group),
+                                  made->kv_layouts_[group].pool_bytes()));
     made->pools_.push_back(std::move(pool));
   }
   made->fill_frequencies();
@@ -70,7 +72,8 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(const ops::Program& p
 std::string CpuExecutable::kernel_name_of(const ops::Op& op) const {
   std::string name = snake_case(ops::op_name(op));
   if (const auto* mat_mul = std::get_if<ops::MatMul>(&op))
-    name = lower_case(dtype_name(program_->weight(mat_mul->weight).dtype));
+    name = lower_case(dtype_name(program_->weight(mat_mul->weight).dtype)) +
+           (weight(mat_mul->weight).is_packed ? "_packed" : "");
   else if (std::holds_alternative<ops::Attention>(op))
     name += fmt::format("_{}_{}", lower_case(dtype_name(limits_.k_dtype)),
                         lower_case(dtype_name(limits_.v_dtype)));
@@ -88,7 +91,8 @@ void CpuExecutable::fill_frequencies() {
 
 ops::BytesByUse CpuExecutable::reserved() const {
   ops::BytesByUse bytes;
-  for (const Weight* weight : weights_) bytes.weights += weight->reservation.size_bytes();
+  for (const Weight* weight : weights_)
+    (weight->is_packed ? bytes.packed_weights : bytes.weights) += weight->size_bytes();
   for (const hw::Buffer& pool : pools_) bytes.kv += pool.size_bytes();
   bytes.activations = activations_.size_bytes();
   bytes.staging = staging_.size_bytes();

@@ -21,7 +21,8 @@ class CpuExecutable final : public ops::Executable {
   static Result<std::unique_ptr<CpuExecutable>> make(const ops::Program& program,
                                                      const ops::Limits& limits,
                                                      std::vector<const Weight*> weights,
-                                                     const Kernels& kernels, hw::Ledger& ledger);
+                                                     const Kernels& kernels, Packing packing,
+                                                     hw::Ledger& ledger);
 
   ops::BytesByUse reserved() const override;
   std::vector<std::string> kernels() const override { return kernel_names_; }
@@ -32,7 +33,7 @@ class CpuExecutable final : public ops::Executable {
   const Weight& weight(ops::WeightId id) const { return *weights_[static_cast<size_t>(id)]; }
   // Of a weight that is F32.
   const float* vector(ops::WeightId id) const {
-    return reinterpret_cast<const float*>(weight(id).bytes);
+    return reinterpret_cast<const float*>(weight(id).data());
   }
   float* value(ops::ValueId id) {
     return activations_.floats() + arena_.offsets[static_cast<size_t>(id)] / 4;
@@ -50,9 +51,11 @@ class CpuExecutable final : public ops::Executable {
   Element* staging(int64_t offset) {
     return reinterpret_cast<Element*>(staging_.data() + offset);
   }
-  QuantizedRows quantized() {
+  // For the products of n_rows rows.
+  QuantizedRows quantized(int64_t n_rows) {
     return {staging<int8_t>(staging_layout_.quants), staging<float>(staging_layout_.scales),
-            staging<int16_t>(staging_layout_.sums)};
+            staging<int16_t>(staging_layout_.sums),
+            packing_ == Packing::tiles && n_rows > 1 ? kBlockRows : 1};
   }
   // (n_rotated / 2) radians per position
   const std::vector<float>& frequencies(int32_t rope_table) const {
@@ -65,7 +68,7 @@ class CpuExecutable final : public ops::Executable {
 
  private:
   CpuExecutable(const ops::Program& program, const ops::Limits& limits,
-                std::vector<const Weight*> weights, const Kernels& kernels);
+                std::vector<const Weight*> weights, const Kernels& kernels, Packing packing);
   std::string kernel_name_of(const ops::Op& op) const;
   void fill_frequencies();
 
@@ -73,6 +76,7 @@ class CpuExecutable final : public ops::Executable {
   ops::Limits limits_;
   std::vector<const Weight*> weights_;  // by WeightId
   const Kernels& kernels_;
+  const Packing packing_;
   ops::ArenaPlan arena_;
   StagingLayout staging_layout_;
   std::vector<KvLayout> kv_layouts_;             // by kv_group

@@ -6,22 +6,41 @@
 namespace hwtv::cpu {
 
 enum class WeightType : uint8_t {
-  f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4,
+  f32,
+  f16,
+  bf16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl,
+  iq4_xs,
+  mxfp4,
 };
 constexpr int kNWeightTypes = 16;
 
 enum class KvType : uint8_t { f32, f16, bf16, q8_0, q4_0 };
 constexpr int kNKvTypes = 5;
 
-// Activations as the integer kernels read them: int8 with one scale for each 32 elements.
+// Activations as the integer kernels read them: int8 with one scale for each 32 elements.  With 1
+// row to a block they lie row by row; blocks of kBlockRows put the same 32 elements of a block's
+// rows side by side.
 struct QuantizedRows {
-  int8_t* quants;  // (n_rows, n_in)
-  float* scales;   // (n_rows, n_in / 32)
-  int16_t* sums;   // (n_rows, n_in / 16): of 16 quants each
+  int8_t* quants;  // (n_rows / block_rows, n_in / 32, block_rows, 32)
+  float* scales;   // (n_rows / block_rows, n_in / 32, block_rows)
+  int16_t* sums;   // (n_rows / block_rows, n_in / 16, block_rows): of 16 quants each
+  int64_t block_rows;
 };
+constexpr int64_t kBlockRows = 16;
 
 struct MatMulArgs {
-  const uint8_t* weight;  // (n_out, row_bytes)
+  const uint8_t* weight;  // (n_out, row_bytes); packed: tiles of kTileOutputs rows
   int64_t row_bytes;
   int64_t n_in;
   int64_t n_out;
@@ -34,13 +53,13 @@ struct MatMulArgs {
 // A rectangle of a matrix product.
 struct MatMulPart {
   int64_t out_begin, out_end;  // out_begin is a multiple of kTileOutputs
-  int64_t row_begin, row_end;  // at most kPartRows
+  int64_t row_begin, row_end;  // row_begin is a multiple of kPartRows, which they are at most
 };
 constexpr int64_t kTileOutputs = 16;  // outputs that a kernel computes side by side
 constexpr int64_t kPartRows = 256;
 
-// One head of one token of the cache is a column of K and a row of V.  K lies in tiles of 16 tokens,
-// element by element, so that the lanes of a vector are tokens; V lies row by row.
+// One head of one token of the cache is a column of K and a row of V.  K lies in tiles of 16
+// tokens, element by element, so that the lanes of a vector are tokens; V lies row by row.
 constexpr int64_t kKvTileTokens = 16;
 
 // Where the keys and values of one layer and one head lie within a kv_block.
@@ -87,8 +106,8 @@ struct AttentionPart {
   int64_t query_begin, query_end;  // at most kQueryRows
 };
 
-// What one split contributes to one query row, beside the weighted values: the largest score and the
-// sum of exp(score - max), 0 where the row sees nothing of the split.
+// What one split contributes to one query row, beside the weighted values: the largest score and
+// the sum of exp(score - max), 0 where the row sees nothing of the split.
 struct SplitState {
   float max;
   float sum;
@@ -108,6 +127,9 @@ struct Kernels {
 
   // out = x . weight^T + bias over one part.
   void (*matmul[kNWeightTypes])(const MatMulArgs&, const MatMulPart&);
+  // The same with a packed weight; null for types that are not packed.  The rows of x are quantized
+  // in blocks of kBlockRows, a single row by itself.  The same bits as from matmul.
+  void (*matmul_packed[kNWeightTypes])(const MatMulArgs&, const MatMulPart&);
 
   // Rows [row_begin, row_end) of x (n_rows, n_in); n_in is a multiple of 32.
   void (*quantize)(const float* x, int64_t n_in, int64_t row_begin, int64_t row_end,
@@ -118,7 +140,8 @@ struct Kernels {
                    float* out);
 
   // One row; cosines and sines (n_rotated / 2).
-  void (*rope)(const RopeArgs&, const float* x, const float* cosines, const float* sines, float* out);
+  void (*rope)(const RopeArgs&, const float* x, const float* cosines, const float* sines,
+               float* out);
 
   void (*glu)(GluKind, const float* gate, const float* up, int64_t n, float* out);
   void (*add)(const float* a, const float* b, int64_t n, float* out);
@@ -134,8 +157,8 @@ struct Kernels {
   // One split.  Query row i of the part fills states[slot, split] and values[slot, split] with
   // slot = row * n_heads + head.  states (n_slots, n_splits), values (n_slots, n_splits, value_dim)
   void (*attention_split[kNKvTypes][kNKvTypes])(const AttentionArgs&, const AttentionPart&,
-                                                int64_t split, int64_t n_splits,
-                                                SplitState* states, float* values);
+                                                int64_t split, int64_t n_splits, SplitState* states,
+                                                float* values);
   // Merges n_splits splits of one query row in order and normalizes.
   // states (n_splits), values (n_splits, value_dim) -> out (value_dim).
   void (*merge_splits)(const SplitState* states, const float* values, int64_t n_splits,

@@ -8,8 +8,7 @@ namespace {
 int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 int64_t rows_max(const ops::Program& program, ops::ValueId id, const ops::Limits& limits) {
-  return program.value(id).rows == ops::Rows::n_tokens ? limits.n_tokens_max
-                                                       : limits.n_outputs_max;
+  return program.value(id).rows == ops::Rows::n_tokens ? limits.n_tokens_max : limits.n_outputs_max;
 }
 
 // Hands out pieces of the staging buffer, each on a cache line of its own.
@@ -42,8 +41,7 @@ void plan_rope_tables(const ops::Program& program, const ops::Limits& limits, Pi
       const auto same = [&](const RopeTable& table) {
         return table.factors == op->factors && same_settings(table.rope, op->rope);
       };
-      const auto found =
-          std::find_if(layout.rope_tables.begin(), layout.rope_tables.end(), same);
+      const auto found = std::find_if(layout.rope_tables.begin(), layout.rope_tables.end(), same);
       index = static_cast<int32_t>(found - layout.rope_tables.begin());
       if (found == layout.rope_tables.end()) {
         const int64_t n_bytes = limits.n_tokens_max * op->rope.n_rotated / 2 * 4;
@@ -74,8 +72,8 @@ KvLayout kv_layout(const ops::KvGroup& kv, size_t group, const ops::Limits& limi
   layout.n_blocks = limits.n_kv_blocks[group];
   layout.block_tokens = limits.kv_block_tokens;
   // Keys: whole tiles of tokens.  Values: whole vectors of elements.
-  layout.k_head_bytes = round_up(limits.kv_block_tokens, kKvTileTokens) *
-                        dtype_bytes(limits.k_dtype, kv.head_dim);
+  layout.k_head_bytes =
+      round_up(limits.kv_block_tokens, kKvTileTokens) * dtype_bytes(limits.k_dtype, kv.head_dim);
   layout.v_row_bytes = dtype_bytes(limits.v_dtype, round_up(kv.value_dim, 16));
   layout.v_head_bytes = limits.kv_block_tokens * layout.v_row_bytes;
   layout.values_bytes = kv.n_kv_heads * layout.k_head_bytes;
@@ -92,7 +90,8 @@ StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limit
     if (const auto* mat_mul = std::get_if<ops::MatMul>(&named.op)) {
       const ops::WeightDecl& weight = program.weight(mat_mul->weight);
       if (is_quantized(weight.dtype))
-        n_quants = std::max(n_quants, rows_max(program, mat_mul->x, limits) * weight.width);
+        n_quants = std::max(
+            n_quants, round_up(rows_max(program, mat_mul->x, limits), kBlockRows) * weight.width);
     } else if (const auto* attention = std::get_if<ops::Attention>(&named.op)) {
       const ops::KvGroup& kv = program.kv_groups[static_cast<size_t>(attention->kv_group)];
       const int64_t states = split_tokens * attention->n_heads * n_splits;

@@ -87,13 +87,14 @@ struct XRow {
 // Adds one group to `total`: in each lane float(integer dot) * (weight scale * x scale), then the
 // minimum's part.  The one place where integers become floats, so that every path has its order.
 template <typename Format>
-HWTV_INLINE F add_group(F total, I dot, const Tile& tile, int64_t g, float x_scale, int32_t x_sum) {
-  const F scales = mul_f(load_f(tile.scales[g]), set_f(x_scale));
-  total = add_f(total, mul_f(to_float(dot), scales));
-  if constexpr (Format::kHasMin)
-    total = add_f(total,
-                  mul_f(load_f(tile.mins[g]), set_f(x_scale * static_cast<float>(x_sum))));
+HWTV_INLINE F add_group(F total, I dot, F scale, F min, float x_scale, float x_sum) {
+  total = fma_f(to_float(dot), mul_f(scale, set_f(x_scale)), total);
+  if constexpr (Format::kHasMin) total = fma_f(min, set_f(x_sum), total);
   return total;
+}
+// The sum of a group of x as a float.
+HWTV_INLINE float scaled_sum(float x_scale, int32_t x_sum) {
+  return x_scale * static_cast<float>(x_sum);
 }
 // What the unsigned quants add to a dot product: -kZero times the sum of x.
 template <typename Format>
@@ -128,10 +129,12 @@ static void add_products(const Tile& tile, const XRow& x, int64_t n_in, int64_t 
         dot[t] = dot4<Format::kWide>(dot[t], w, x.quants + t * n_in + g * kGroup + 4 * j);
     }
 #pragma GCC unroll 8
-    for (int t = 0; t < kTokens; ++t)
-      total[t] = add_group<Format>(total[t], dot[t], tile, g,
-                                   x.scales[t * scales_stride + g * kGroup / 32],
-                                   sum_of_group<Format>(x.sums + t * sums_stride, g));
+    for (int t = 0; t < kTokens; ++t) {
+      const float x_scale = x.scales[t * scales_stride + g * kGroup / 32];
+      total[t] =
+          add_group<Format>(total[t], dot[t], load_f(tile.scales[g]), load_f(tile.mins[g]), x_scale,
+                            scaled_sum(x_scale, sum_of_group<Format>(x.sums + t * sums_stride, g)));
+    }
   }
 #pragma GCC unroll 8
   for (int t = 0; t < kTokens; ++t) store_f(acc[t], total[t]);
@@ -165,8 +168,9 @@ static void add_products_of_one(const Rows<Format>& w, const Tile& tile, const X
       if (g >= n / kGroup) break;
       const int32_t x_sum = sum_of_group<Format>(x.sums, g);
       const I dot = kGroup == 16 ? quads[i] : add_i(quads[2 * i], quads[2 * i + 1]);
-      total = add_group<Format>(total, add_i(dot, zero_part<Format>(x_sum)), tile, g,
-                                x.scales[g * kGroup / 32], x_sum);
+      total = add_group<Format>(total, add_i(dot, zero_part<Format>(x_sum)), load_f(tile.scales[g]),
+                                load_f(tile.mins[g]), x.scales[g * kGroup / 32],
+                                scaled_sum(x.scales[g * kGroup / 32], x_sum));
     }
   }
   store_f(acc, total);
@@ -198,8 +202,7 @@ static void multiply_tile(const MatMulArgs& a, int64_t out, int64_t row_begin, i
     for (; t + kMicroTokens <= n_rows; t += kMicroTokens)
       add_products<Format, kMicroTokens>(tile, x_row(t), a.n_in, n, acc + t);
     if constexpr (kMicroTokens > 2)
-      for (; t + 2 <= n_rows; t += 2)
-        add_products<Format, 2>(tile, x_row(t), a.n_in, n, acc + t);
+      for (; t + 2 <= n_rows; t += 2) add_products<Format, 2>(tile, x_row(t), a.n_in, n, acc + t);
     for (; t < n_rows; ++t) add_products<Format, 1>(tile, x_row(t), a.n_in, n, acc + t);
   }
   const int64_t n_outs = a.n_out - out < kTileOutputs ? a.n_out - out : kTileOutputs;
@@ -219,18 +222,23 @@ static void matmul_integer(const MatMulArgs& args, const MatMulPart& part) {
 
 static void quantize_rows(const float* x, int64_t n_in, int64_t row_begin, int64_t row_end,
                           const QuantizedRows& out) {
-  for (int64_t i = row_begin * n_in; i < row_end * n_in; i += 32) {
-    const F first = load_f(x + i), second = load_f(x + i + 16);
-    const float largest = max_lane(max_f(abs_f(first), abs_f(second)));
-    const float inverse = largest > 1e-30f ? 127.0f / largest : 0.0f;  // finite
-    out.scales[i / 32] = largest / 127.0f;
-    const I q_first = round_i(mul_f(first, set_f(inverse)));
-    const I q_second = round_i(mul_f(second, set_f(inverse)));
-    store_int8(out.quants + i, q_first);
-    store_int8(out.quants + i + 16, q_second);
-    out.sums[i / 16] = static_cast<int16_t>(sum_i(q_first));
-    out.sums[i / 16 + 1] = static_cast<int16_t>(sum_i(q_second));
-  }
+  const int64_t n_rows = out.block_rows;
+  for (int64_t row = row_begin; row < row_end; ++row)
+    for (int64_t g = 0; g < n_in / 32; ++g) {
+      const float* const from = x + row * n_in + 32 * g;
+      const F first = load_f(from), second = load_f(from + 16);
+      const float largest = max_lane(max_f(abs_f(first), abs_f(second)));
+      const float inverse = largest > 1e-30f ? 127.0f / largest : 0.0f;  // finite
+      const I q_first = round_i(mul_f(first, set_f(inverse)));
+      const I q_second = round_i(mul_f(second, set_f(inverse)));
+      // Of (row / n_rows, group, row % n_rows).
+      const int64_t block = row / n_rows * (n_in / 32) + g, lane = row % n_rows;
+      out.scales[block * n_rows + lane] = largest / 127.0f;
+      store_int8(out.quants + (block * n_rows + lane) * 32, q_first);
+      store_int8(out.quants + (block * n_rows + lane) * 32 + 16, q_second);
+      out.sums[2 * block * n_rows + lane] = static_cast<int16_t>(sum_i(q_first));
+      out.sums[(2 * block + 1) * n_rows + lane] = static_cast<int16_t>(sum_i(q_second));
+    }
 }
 
 }  // namespace

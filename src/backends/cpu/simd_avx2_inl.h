@@ -12,6 +12,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kUnroll = 16;
 constexpr int kMicroTokens = 4;
+constexpr int kMicroRows = 2;
 constexpr int kDotRows = 2;
 constexpr int kDotTokens = 2;
 constexpr int kAttentionRows = 4;
@@ -55,6 +56,8 @@ HWTV_INLINE F madd_f(F a, F b, F c) {
   return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
 }
 
+HWTV_INLINE F fma_f(F a, F b, F c) { return madd_f(a, b, c); }
+
 HWTV_INLINE float sum_f(F a) {
   const __m256 s8 = _mm256_add_ps(a.lo, a.hi);
   const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
@@ -72,7 +75,8 @@ HWTV_INLINE F keep_f(F a, int64_t begin, int64_t end, float other) {
   const __m256i last = _mm256_set1_epi32(static_cast<int>(end));
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i lane8 = _mm256_add_epi32(lane, _mm256_set1_epi32(8));
-  const __m256i lo = _mm256_and_si256(_mm256_cmpgt_epi32(lane, first), _mm256_cmpgt_epi32(last, lane));
+  const __m256i lo =
+      _mm256_and_si256(_mm256_cmpgt_epi32(lane, first), _mm256_cmpgt_epi32(last, lane));
   const __m256i hi =
       _mm256_and_si256(_mm256_cmpgt_epi32(lane8, first), _mm256_cmpgt_epi32(last, lane8));
   const __m256 fill = _mm256_set1_ps(other);
@@ -133,6 +137,24 @@ HWTV_INLINE F scale_by_power(F a, I n) {
   return {_mm256_mul_ps(a.lo, power(n.lo)), _mm256_mul_ps(a.hi, power(n.hi))};
 }
 
+HWTV_INLINE I load_u8_i(const uint8_t* p) {
+  const __m128i bytes = load_128(p);
+  return {_mm256_cvtepu8_epi32(bytes), _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8))};
+}
+HWTV_INLINE I load_u16_i(const uint8_t* p) {
+  return {_mm256_cvtepu16_epi32(load_128(p)), _mm256_cvtepu16_epi32(load_128(p + 16))};
+}
+HWTV_INLINE I field_i(I a, int shift, int32_t mask) {
+  const __m256i m = _mm256_set1_epi32(mask);
+  return {_mm256_and_si256(_mm256_srli_epi32(a.lo, shift), m),
+          _mm256_and_si256(_mm256_srli_epi32(a.hi, shift), m)};
+}
+HWTV_INLINE I raise_i(I a, int shift) {
+  return {_mm256_slli_epi32(a.lo, shift), _mm256_slli_epi32(a.hi, shift)};
+}
+HWTV_INLINE I or_i(I a, I b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
+HWTV_INLINE F bits_to_f(I a) { return {_mm256_castsi256_ps(a.lo), _mm256_castsi256_ps(a.hi)}; }
+
 // Pairs of products fit 16 bits: 2 * 127 * 127.  `wide` weights have 128 subtracted and their sign
 // moved to x, since 2 * 255 * 127 would not fit.
 template <bool kWide>
@@ -145,44 +167,73 @@ HWTV_INLINE __m256i dot4_half(__m256i acc, __m256i weights, __m256i x) {
   const __m256i pairs = _mm256_maddubs_epi16(weights, x);
   return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
+struct W {
+  __m256i lo, hi;
+};
+HWTV_INLINE W load_w(const uint8_t* p) {
+  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
+}
+HWTV_INLINE void store_w(uint8_t* p, W a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.lo);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), a.hi);
+}
+HWTV_INLINE W field_w(W a, int shift, uint8_t mask) {
+  const __m256i m = _mm256_set1_epi8(static_cast<char>(mask));
+  return {_mm256_and_si256(_mm256_srli_epi16(a.lo, shift), m),
+          _mm256_and_si256(_mm256_srli_epi16(a.hi, shift), m)};
+}
+HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
+  const __m256i m = _mm256_set1_epi8(static_cast<char>(mask));
+  const auto moved = [&](__m256i v) {
+    return shift >= 0 ? _mm256_slli_epi16(v, shift) : _mm256_srli_epi16(v, -shift);
+  };
+  return {_mm256_or_si256(a.lo, _mm256_and_si256(moved(b.lo), m)),
+          _mm256_or_si256(a.hi, _mm256_and_si256(moved(b.hi), m))};
+}
+HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
+  const __m256i entries = _mm256_broadcastsi128_si256(load_128(table));
+  return {_mm256_shuffle_epi8(entries, a.lo), _mm256_shuffle_epi8(entries, a.hi)};
+}
+
 template <bool kWide>
-HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+HWTV_INLINE I dot4_w(I acc, W w, const int8_t* x) {
   int32_t four;
   __builtin_memcpy(&four, x, 4);
   const __m256i broadcast = _mm256_set1_epi32(four);
-  const __m256i* const weights = reinterpret_cast<const __m256i*>(w);
-  return {dot4_half<kWide>(acc.lo, _mm256_load_si256(weights), broadcast),
-          dot4_half<kWide>(acc.hi, _mm256_load_si256(weights + 1), broadcast)};
+  return {dot4_half<kWide>(acc.lo, w.lo, broadcast), dot4_half<kWide>(acc.hi, w.hi, broadcast)};
+}
+template <bool kWide>
+HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+  return dot4_w<kWide>(acc, load_w(w), x);
 }
 
 struct B {
   __m256i v;
 };
-HWTV_INLINE B load_b(const void* p) {
-  return {_mm256_loadu_si256(static_cast<const __m256i*>(p))};
-}
+HWTV_INLINE B load_b(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
 HWTV_INLINE void store_b(uint8_t* p, B a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
 }
 HWTV_INLINE B unpack_nibbles(const uint8_t* p) {
   const __m128i packed = load_128(p);
-  return {_mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed),
-                           _mm256_set1_epi8(15))};
+  return {
+      _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed), _mm256_set1_epi8(15))};
 }
 HWTV_INLINE B unpack_fifth_bits(const uint8_t* bits) {
   int32_t word;
   __builtin_memcpy(&word, bits, 4);
   // Byte i of the vector gets byte i / 8 of the word, then keeps bit i % 8 alone.
   const __m256i spread = _mm256_shuffle_epi8(
-      _mm256_set1_epi32(word), _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                                  0x0303030303030303));
+      _mm256_set1_epi32(word),
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
   const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
   return {_mm256_and_si256(set, _mm256_set1_epi8(16))};
 }
 HWTV_INLINE B field_b(B a, int shift, uint8_t mask) {
-  return {_mm256_and_si256(_mm256_srli_epi16(a.v, shift),
-                           _mm256_set1_epi8(static_cast<char>(mask)))};
+  return {
+      _mm256_and_si256(_mm256_srli_epi16(a.v, shift), _mm256_set1_epi8(static_cast<char>(mask)))};
 }
 HWTV_INLINE B raise_b(B a, int shift) {  // Requires: no bit leaves its byte.
   return {_mm256_slli_epi16(a.v, shift)};

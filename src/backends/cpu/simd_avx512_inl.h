@@ -18,6 +18,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kUnroll = 16;
 constexpr int kMicroTokens = 8;
+constexpr int kMicroRows = 8;
 constexpr int kDotRows = 4;
 constexpr int kDotTokens = 4;
 constexpr int kAttentionRows = 4;
@@ -54,6 +55,8 @@ HWTV_INLINE F min_f(F a, F b) { return {_mm512_min_ps(a.v, b.v)}; }
 HWTV_INLINE F abs_f(F a) { return {_mm512_andnot_ps(_mm512_set1_ps(-0.0f), a.v)}; }
 HWTV_INLINE F madd_f(F a, F b, F c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 
+HWTV_INLINE F fma_f(F a, F b, F c) { return madd_f(a, b, c); }
+
 HWTV_INLINE float sum_f(F a) {
   const __m256 s8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
   const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
@@ -86,7 +89,9 @@ HWTV_INLINE void store_half(uint16_t* p, F a) {
 HWTV_INLINE F load_bfloat(const uint16_t* p) {
   return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load_256(p)), 16))};
 }
-HWTV_INLINE F bytes_to_f(__m128i bytes) { return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))}; }
+HWTV_INLINE F bytes_to_f(__m128i bytes) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+}
 HWTV_INLINE F load_int8(const int8_t* p) { return bytes_to_f(load_128(p)); }
 HWTV_INLINE F load_nibbles(const uint8_t* p, int shift) {
   const __m128i nibbles = _mm_and_si128(_mm_srli_epi16(load_128(p), shift), _mm_set1_epi8(15));
@@ -105,8 +110,20 @@ HWTV_INLINE F scale_by_power(F a, I n) {
   return {_mm512_mul_ps(a.v, _mm512_castsi512_ps(bits))};
 }
 
-// acc += the dot products of 4 bytes.  Without VNNI, pairs of products must fit 16 bits (2 * 127 * 127
-// does): `wide` weights have 128 subtracted and their sign moved to x.
+HWTV_INLINE I load_u8_i(const uint8_t* p) { return {_mm512_cvtepu8_epi32(load_128(p))}; }
+HWTV_INLINE I load_u16_i(const uint8_t* p) { return {_mm512_cvtepu16_epi32(load_256(p))}; }
+HWTV_INLINE I field_i(I a, int shift, int32_t mask) {
+  const __m512i moved = shift == 0 ? a.v : _mm512_srli_epi32(a.v, static_cast<unsigned>(shift));
+  return {_mm512_and_si512(moved, _mm512_set1_epi32(mask))};
+}
+HWTV_INLINE I raise_i(I a, int shift) {
+  return {_mm512_slli_epi32(a.v, static_cast<unsigned>(shift))};
+}
+HWTV_INLINE I or_i(I a, I b) { return {_mm512_or_si512(a.v, b.v)}; }
+HWTV_INLINE F bits_to_f(I a) { return {_mm512_castsi512_ps(a.v)}; }
+
+// acc += the dot products of 4 bytes.  Without VNNI, pairs of products must fit 16 bits (2 * 127 *
+// 127 does): `wide` weights have 128 subtracted and their sign moved to x.
 template <bool kWide>
 HWTV_INLINE __m512i dot4_lanes(__m512i acc, __m512i weights, __m512i x) {
 #ifdef __AVX512VNNI__
@@ -121,41 +138,63 @@ HWTV_INLINE __m512i dot4_lanes(__m512i acc, __m512i weights, __m512i x) {
   return _mm512_add_epi32(acc, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 #endif
 }
+struct W {
+  __m512i v;
+};
+HWTV_INLINE W load_w(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+HWTV_INLINE void store_w(uint8_t* p, W a) { _mm512_storeu_si512(p, a.v); }
+HWTV_INLINE W field_w(W a, int shift, uint8_t mask) {
+  const __m512i moved = shift == 0 ? a.v : _mm512_srli_epi16(a.v, static_cast<unsigned>(shift));
+  return {_mm512_and_si512(moved, _mm512_set1_epi8(static_cast<char>(mask)))};
+}
+HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
+  const __m512i moved = shift > 0   ? _mm512_slli_epi16(b.v, static_cast<unsigned>(shift))
+                        : shift < 0 ? _mm512_srli_epi16(b.v, static_cast<unsigned>(-shift))
+                                    : b.v;
+  const __m512i m = _mm512_set1_epi8(static_cast<char>(mask));
+  return {_mm512_ternarylogic_epi32(moved, m, a.v, 0xea)};  // moved & m | a
+}
+HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
+  return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(load_128(table)), a.v)};
+}
+
 template <bool kWide>
-HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+HWTV_INLINE I dot4_w(I acc, W w, const int8_t* x) {
   int32_t four;
   __builtin_memcpy(&four, x, 4);
-  return {dot4_lanes<kWide>(acc.v, _mm512_load_si512(w), _mm512_set1_epi32(four))};
+  return {dot4_lanes<kWide>(acc.v, w.v, _mm512_set1_epi32(four))};
+}
+template <bool kWide>
+HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
+  return dot4_w<kWide>(acc, load_w(w), x);
 }
 
 struct B {
   __m256i v;
 };
-HWTV_INLINE B load_b(const void* p) {
-  return {_mm256_loadu_si256(static_cast<const __m256i*>(p))};
-}
+HWTV_INLINE B load_b(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
 HWTV_INLINE void store_b(uint8_t* p, B a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v);
 }
 HWTV_INLINE B unpack_nibbles(const uint8_t* p) {
   const __m128i packed = load_128(p);
-  return {_mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed),
-                           _mm256_set1_epi8(15))};
+  return {
+      _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(packed, 4), packed), _mm256_set1_epi8(15))};
 }
 HWTV_INLINE B unpack_fifth_bits(const uint8_t* bits) {
   int32_t word;
   __builtin_memcpy(&word, bits, 4);
   // Byte i of the vector gets byte i / 8 of the word, then keeps bit i % 8 alone.
   const __m256i spread = _mm256_shuffle_epi8(
-      _mm256_set1_epi32(word), _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                                  0x0303030303030303));
+      _mm256_set1_epi32(word),
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
   const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201u));
   const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
   return {_mm256_and_si256(set, _mm256_set1_epi8(16))};
 }
 HWTV_INLINE B field_b(B a, int shift, uint8_t mask) {
-  return {_mm256_and_si256(_mm256_srli_epi16(a.v, shift),
-                           _mm256_set1_epi8(static_cast<char>(mask)))};
+  return {
+      _mm256_and_si256(_mm256_srli_epi16(a.v, shift), _mm256_set1_epi8(static_cast<char>(mask)))};
 }
 HWTV_INLINE B raise_b(B a, int shift) {  // Requires: no bit leaves its byte.
   return {_mm256_slli_epi16(a.v, shift)};

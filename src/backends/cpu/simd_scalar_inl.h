@@ -1,5 +1,5 @@
-// Sixteen lanes in plain C++: the words that every kernel is written in.  The other simd_*_inl.h say
-// the same words in one instruction set each.
+// Sixteen lanes in plain C++: the words that every kernel is written in.  The other simd_*_inl.h
+// say the same words in one instruction set each.
 #pragma once
 #include <cstdint>
 
@@ -11,6 +11,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kUnroll = 1;       // loops over a tile's 16 rows: 16 where lanes are registers
 constexpr int kMicroTokens = 2;  // tokens of the integer kernels' inner loop
+constexpr int kMicroRows = 2;    // rows of x in the inner loop over packed tiles
 constexpr int kDotRows = 2;      // weight rows and tokens of the float kernels' inner loop
 constexpr int kDotTokens = 2;
 constexpr int kAttentionRows = 2;
@@ -43,14 +44,14 @@ HWTV_INLINE void store_n(float* p, F a, int64_t n) {
   for (int i = 0; i < n; ++i) p[i] = a.v[i];
 }
 
-#define HWTV_LANEWISE(name, expression)           \
-  HWTV_INLINE F name(F a, F b) {                  \
-    F r;                                          \
-    for (int i = 0; i < kLanes; ++i) {            \
-      const float x = a.v[i], y = b.v[i];         \
-      r.v[i] = (expression);                      \
-    }                                             \
-    return r;                                     \
+#define HWTV_LANEWISE(name, expression)   \
+  HWTV_INLINE F name(F a, F b) {          \
+    F r;                                  \
+    for (int i = 0; i < kLanes; ++i) {    \
+      const float x = a.v[i], y = b.v[i]; \
+      r.v[i] = (expression);              \
+    }                                     \
+    return r;                             \
   }
 HWTV_LANEWISE(add_f, x + y)
 HWTV_LANEWISE(sub_f, x - y)
@@ -65,6 +66,12 @@ HWTV_INLINE F abs_f(F a) {
 }
 // a * b + c, fused where the instruction set can: only for sums whose last bits may differ.
 HWTV_INLINE F madd_f(F a, F b, F c) { return add_f(mul_f(a, b), c); }
+
+// a * b + c with one rounding on every machine.
+HWTV_INLINE F fma_f(F a, F b, F c) {
+  for (int i = 0; i < kLanes; ++i) c.v[i] = __builtin_fmaf(a.v[i], b.v[i], c.v[i]);
+  return c;
+}
 
 // Pairs lanes i and i + 8, then i + 4, i + 2, i + 1.
 HWTV_INLINE float sum_f(F a) {
@@ -134,8 +141,7 @@ HWTV_INLINE uint16_t float_to_half_bits(float f) {  // rounds to nearest even
     __builtin_memcpy(&bits, &magnitude, 4);
     return static_cast<uint16_t>(sign | (bits - 0x3f000000u));
   }
-  return static_cast<uint16_t>(sign |
-                               ((bits - 0x38000000u + 0xfffu + ((bits >> 13) & 1u)) >> 13));
+  return static_cast<uint16_t>(sign | ((bits - 0x38000000u + 0xfffu + ((bits >> 13) & 1u)) >> 13));
 }
 HWTV_INLINE void store_half(uint16_t* p, F a) {
   for (int i = 0; i < kLanes; ++i) p[i] = float_to_half_bits(a.v[i]);
@@ -181,12 +187,72 @@ HWTV_INLINE F scale_by_power(F a, I n) {
   return a;
 }
 
-// acc lane i += sum over j of w[4 i + j] * x byte j; w unsigned, at most 127 unless `wide`.
+// Sixteen bytes or halves as integers.
+HWTV_INLINE I load_u8_i(const uint8_t* p) {
+  I r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = p[i];
+  return r;
+}
+HWTV_INLINE I load_u16_i(const uint8_t* p) {
+  I r;
+  for (int i = 0; i < kLanes; ++i) r.v[i] = p[2 * i] | (p[2 * i + 1] << 8);
+  return r;
+}
+// Of each lane, which is not negative: (a >> shift) & mask; a << shift; a | b.
+HWTV_INLINE I field_i(I a, int shift, int32_t mask) {
+  for (int i = 0; i < kLanes; ++i) a.v[i] = (a.v[i] >> shift) & mask;
+  return a;
+}
+HWTV_INLINE I raise_i(I a, int shift) {
+  for (int i = 0; i < kLanes; ++i) a.v[i] <<= shift;
+  return a;
+}
+HWTV_INLINE I or_i(I a, I b) {
+  for (int i = 0; i < kLanes; ++i) a.v[i] |= b.v[i];
+  return a;
+}
+HWTV_INLINE F bits_to_f(I a) {
+  F r;
+  __builtin_memcpy(r.v, a.v, sizeof r.v);
+  return r;
+}
+
+// Sixteen words of four bytes: a slice of four elements of 16 weight rows.
+struct W {
+  uint8_t v[64];
+};
+HWTV_INLINE W load_w(const uint8_t* p) {
+  W r;
+  __builtin_memcpy(r.v, p, 64);
+  return r;
+}
+HWTV_INLINE void store_w(uint8_t* p, W a) { __builtin_memcpy(p, a.v, 64); }
+// Of each byte: (a >> shift) & mask; a | ((b << shift) & mask), b >> -shift where shift is
+// negative; table[a], 16 entries.
+HWTV_INLINE W field_w(W a, int shift, uint8_t mask) {
+  for (int i = 0; i < 64; ++i) a.v[i] = static_cast<uint8_t>((a.v[i] >> shift) & mask);
+  return a;
+}
+HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
+  for (int i = 0; i < 64; ++i)
+    a.v[i] |= static_cast<uint8_t>((shift >= 0 ? b.v[i] << shift : b.v[i] >> -shift) & mask);
+  return a;
+}
+HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
+  for (int i = 0; i < 64; ++i) a.v[i] = table[a.v[i]];
+  return a;
+}
+
+// acc lane i += sum over j of w byte 4 i + j * x byte j; w unsigned, at most 127 unless `wide`.
+template <bool kWide>
+HWTV_INLINE I dot4_w(I acc, W w, const int8_t* x) {
+  for (int i = 0; i < kLanes; ++i)
+    for (int j = 0; j < 4; ++j) acc.v[i] += static_cast<int32_t>(w.v[4 * i + j]) * x[j];
+  return acc;
+}
 template <bool kWide>
 HWTV_INLINE I dot4(I acc, const uint8_t* w, const int8_t* x) {
-  for (int i = 0; i < kLanes; ++i)
-    for (int j = 0; j < 4; ++j) acc.v[i] += static_cast<int32_t>(w[4 * i + j]) * x[j];
-  return acc;
+  return dot4_w<kWide>(acc, load_w(w), x);
 }
 
 // 32 bytes: the quants of half or all of a quant_block.

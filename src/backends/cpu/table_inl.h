@@ -5,6 +5,8 @@
 // The order matters: each uses the words of those before it.
 #include "backends/cpu/formats_inl.h"
 #include "backends/cpu/matmul_inl.h"
+#include "backends/cpu/packed_inl.h"
+#include "backends/cpu/packed_matmul_inl.h"
 #include "backends/cpu/dot_inl.h"
 #include "backends/cpu/elementwise_inl.h"
 #include "backends/cpu/cache_inl.h"
@@ -40,6 +42,13 @@ constexpr Kernels make_kernels(const char* name) {
                  matmul_integer<FormatQ5_K>, matmul_integer<FormatQ6_K>,
                  matmul_integer<FormatIQ4_NL>, matmul_integer<FormatIQ4_XS>,
                  matmul_integer<FormatMXFP4>},
+      .matmul_packed = {nullptr, nullptr, nullptr, matmul_packed<PackedQ4_0>,
+                        matmul_packed<PackedQ4_1>, matmul_packed<PackedQ5_0>,
+                        matmul_packed<PackedQ5_1>, matmul_packed<PackedQ8_0>,
+                        matmul_packed<PackedQ2_K>, matmul_packed<PackedQ3_K>,
+                        matmul_packed<PackedQ4_K>, matmul_packed<PackedQ5_K>,
+                        matmul_packed<PackedQ6_K>, matmul_packed<PackedIQ4_NL>,
+                        matmul_packed<PackedIQ4_XS>, matmul_packed<PackedMXFP4>},
       .quantize = quantize_rows,
       .rms_norm = rms_norm,
       .rope = rope,

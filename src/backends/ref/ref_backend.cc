@@ -40,12 +40,13 @@ RefBackend::RefBackend(ThreadTeam& team, hw::Ledger& ledger, MatMulObserver obse
     : team_(team), ledger_(ledger), observer_(std::move(observer)), spec_(team.n_threads()) {}
 
 Result<ops::WeightHandle> RefBackend::import(const ops::WeightDecl& weight,
-                                             std::span<const std::byte> bytes, ops::Shard shard) {
+                                             const ops::WeightSource& source, ops::Shard shard) {
   if (shard.n != 1)
     return fail(ErrorCode::unsupported,
                 fmt::format("ref cannot take part {} of {} of a weight", shard.rank, shard.n),
                 "run the model on one device");
-  HWTV_TRY(Weight loaded, load_weight(weight, bytes, team_, ledger_));
+  HWTV_TRY(Weight loaded, load_weight(weight, source.bytes, team_, ledger_));
+  if (source.release) source.release(source.bytes);
   weights_.push_back(std::make_unique<Weight>(std::move(loaded)));
   return static_cast<ops::WeightHandle>(weights_.size() - 1);
 }

@@ -39,7 +39,7 @@ class RefBackend final : public ops::Backend {
   RefBackend(ThreadTeam& team, hw::Ledger& ledger, MatMulObserver observer = {});
 
   const ops::BackendSpec& spec() const override { return spec_; }
-  Result<ops::WeightHandle> import(const ops::WeightDecl& weight, std::span<const std::byte> bytes,
+  Result<ops::WeightHandle> import(const ops::WeightDecl& weight, const ops::WeightSource& source,
                                    ops::Shard shard) override;
   Result<std::unique_ptr<ops::Executable>> prepare(
       const ops::Program& program, const ops::Limits& limits,

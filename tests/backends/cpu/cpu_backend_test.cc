@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <span>
+
 #include <string>
 #include <vector>
 
@@ -21,7 +24,9 @@ struct SmallModel {
       bytes.emplace_back(static_cast<size_t>(n_rows * dtype_bytes(dtype, kWidth)));
       return program.add_weight({name, dtype, n_rows, kWidth, role});
     };
-    const auto value = [&](Rows rows = Rows::n_tokens) { return program.add_value("", rows, kWidth); };
+    const auto value = [&](Rows rows = Rows::n_tokens) {
+      return program.add_value("", rows, kWidth);
+    };
     const auto x = value(), h = value(), q = value(), k = value(), v = value(), out = value();
     const auto selected = value(Rows::n_outputs);
     program.kv_groups.push_back({.n_layers = 1, .n_kv_heads = 1, .head_dim = 64, .value_dim = 64});
@@ -62,13 +67,14 @@ TEST(CpuBackend, TheLedgerHoldsWhatTheSpecPredicts) {
     const auto executable = prepare(model, backend);
     ASSERT_TRUE(executable) << executable.error().what;
     EXPECT_EQ(ledger.reserved_bytes(hw::Use::weights), predicted.weights);
+    EXPECT_EQ(ledger.reserved_bytes(hw::Use::packed_weights), predicted.packed_weights);
     EXPECT_EQ(ledger.reserved_bytes(hw::Use::kv), predicted.kv);
     EXPECT_EQ(ledger.reserved_bytes(hw::Use::activations), predicted.activations);
     EXPECT_EQ(ledger.reserved_bytes(hw::Use::staging), predicted.staging);
     EXPECT_EQ(ledger.reserved_bytes(), predicted.total());
-    EXPECT_EQ(predicted.packed_weights, 0);
-    EXPECT_EQ(predicted.kv, 16 * 32 * ops::kv_token_bytes(model.program.kv_groups[0], DType::F16,
-                                                          DType::F16));
+    EXPECT_GT(predicted.packed_weights, 0);
+    EXPECT_EQ(predicted.kv,
+              16 * 32 * ops::kv_token_bytes(model.program.kv_groups[0], DType::F16, DType::F16));
   }
   EXPECT_EQ(ledger.reserved_bytes(), 0);
 }
@@ -86,6 +92,36 @@ TEST(CpuBackend, RefusesWhatDoesNotFitBeforeItIsAllocated) {
   EXPECT_EQ(executable.error().code, ErrorCode::out_of_memory);
 }
 
+TEST(CpuBackend, WithoutPackingWeightsStayWhereTheyAre) {
+  ThreadTeam team(1);
+  hw::Ledger ledger("cpu:0", int64_t{1} << 30);
+  const SmallModel model(DType::Q4_0);
+  CpuBackend backend(team, ledger, *isas().back().kernels, Packing::none);
+  const ops::BytesByUse predicted = backend.spec().memory(model.program, model.limits);
+  const auto executable = prepare(model, backend);
+  ASSERT_TRUE(executable) << executable.error().what;
+  EXPECT_EQ(predicted.packed_weights, 0);
+  EXPECT_EQ(ledger.reserved_bytes(), predicted.total());
+  EXPECT_EQ((*executable)->kernels()[2], "q4_0_scalar");
+}
+
+// A source is let go of once, in pieces that are whole and inside it.
+TEST(CpuBackend, PackingLetsGoOfTheSource) {
+  ThreadTeam team(3);
+  hw::Ledger ledger("cpu:0", int64_t{1} << 30);
+  CpuBackend backend(team, ledger, *isas().back().kernels);
+  const ops::WeightDecl decl = {"w", DType::Q8_0, 4096, 1024, ops::WeightRole::matrix};
+  const std::vector<std::byte> bytes(static_cast<size_t>(decl.n_bytes()));
+  std::atomic<int64_t> n_released{0};
+  const ops::WeightSource source(bytes, [&](std::span<const std::byte> piece) {
+    EXPECT_GE(piece.data(), bytes.data());
+    EXPECT_LE(piece.data() + piece.size(), bytes.data() + bytes.size());
+    n_released += static_cast<int64_t>(piece.size());
+  });
+  ASSERT_TRUE(backend.import(decl, source, {}));
+  EXPECT_EQ(n_released, decl.n_bytes());
+}
+
 TEST(CpuBackend, NamesTheKernelOfEachOp) {
   ThreadTeam team(1);
   hw::Ledger ledger("cpu:0", int64_t{1} << 30);
@@ -94,8 +130,8 @@ TEST(CpuBackend, NamesTheKernelOfEachOp) {
   const auto executable = prepare(model, backend);
   ASSERT_TRUE(executable);
   const std::vector<std::string> expected = {
-      "embed_scalar", "rms_norm_scalar", "q4_0_scalar", "q4_0_scalar", "q4_0_scalar",
-      "kv_write_scalar", "attention_f16_f16_scalar", "select_outputs_scalar"};
+      "embed_scalar",       "rms_norm_scalar", "q4_0_packed_scalar",       "q4_0_packed_scalar",
+      "q4_0_packed_scalar", "kv_write_scalar", "attention_f16_f16_scalar", "select_outputs_scalar"};
   EXPECT_EQ((*executable)->kernels(), expected);
 }
 

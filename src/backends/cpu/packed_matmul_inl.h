@@ -1,0 +1,196 @@
+// Matrix products with packed weights.  One row of x is multiplied straight from the tiles; more
+// rows share tiles expanded to bytes, two side by side.  After matmul_inl.h and packed_inl.h.
+#pragma once
+#include <cstdint>
+
+#include "backends/cpu/kernels.h"
+
+namespace hwtv::cpu {
+namespace {
+
+// Bytes ahead of where a tile is read: a few hundred nanoseconds of one core's share of the memory.
+constexpr int64_t kPrefetchBytes = 8192;
+
+template <typename Packed>
+HWTV_INLINE F min_of(const PackedTile& tile, int64_t block, int g) {
+  if constexpr (Packed::kHasMin)
+    return Packed::min(tile, block, g);
+  else
+    return set_f(0);
+}
+
+// One block of a tile times one row of x: quants (kBlock), scales (kBlock / 32), sums (kBlock /
+// 16).
+template <typename Packed>
+HWTV_INLINE F add_block(F total, const PackedTile& tile, int64_t block, const int8_t* quants,
+                        const float* scales, const int16_t* sums) {
+  constexpr int kGroup = Packed::kGroup;
+#pragma GCC unroll kUnroll
+  for (int g = 0; g < Packed::kBlock / kGroup; ++g) {
+    const int32_t x_sum = sum_of_group<Packed>(sums, g);
+    I dot[2] = {zero_part<Packed>(x_sum), set_i(0)};
+#pragma GCC unroll kUnroll
+    for (int j = 0; j < kGroup / 4; ++j)
+      dot[j % 2] = dot4_w<Packed::kWide>(dot[j % 2], Packed::slice(tile, block, g, j),
+                                         quants + g * kGroup + 4 * j);
+    total = add_group<Packed>(total, add_i(dot[0], dot[1]), Packed::scale(tile, block, g),
+                              min_of<Packed>(tile, block, g), scales[g * kGroup / 32],
+                              scaled_sum(scales[g * kGroup / 32], x_sum));
+  }
+  return total;
+}
+
+template <typename Packed>
+static F multiply_row(const uint8_t* weight, int64_t n_in, const QuantizedRows& x) {
+  const int64_t n_blocks = n_in / Packed::kBlock;
+  const PackedTile tile = packed_tile<Packed>(weight, n_blocks);
+  constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
+  F total = set_f(0);
+  for (int64_t block = 0; block < n_blocks; ++block) {
+#pragma GCC unroll 4
+    for (int line = 0; line < kBlockBytes; line += 64)
+      __builtin_prefetch(weight + block * kBlockBytes + kPrefetchBytes + line);
+    const int64_t k = block * Packed::kBlock;
+    total = add_block<Packed>(total, tile, block, x.quants + k, x.scales + k / 32, x.sums + k / 16);
+  }
+  return total;
+}
+
+// Elements [k, k + n) of a tile as bytes.  Requires: both are multiples of kBlock, n <= kChunk.
+template <typename Packed>
+static void expand_tile(const PackedTile& packed, int64_t k, int64_t n, Tile& tile) {
+  constexpr int kGroup = Packed::kGroup, kGroups = Packed::kBlock / kGroup;
+  for (int64_t i = 0; i < n / Packed::kBlock; ++i) {
+    const int64_t block = k / Packed::kBlock + i;
+#pragma GCC unroll kUnroll
+    for (int g = 0; g < kGroups; ++g) {
+      const int64_t at = i * kGroups + g;
+      store_f(tile.scales[at], Packed::scale(packed, block, g));
+      if constexpr (Packed::kHasMin) store_f(tile.mins[at], Packed::min(packed, block, g));
+#pragma GCC unroll kUnroll
+      for (int j = 0; j < kGroup / 4; ++j)
+        store_w(&tile.quants[at * (kGroup / 4) + j][0][0], Packed::slice(packed, block, g, j));
+    }
+  }
+}
+
+// Some rows of one block of quantized rows, from one element on.
+struct XRows {
+  const int8_t* quants;
+  const float* scales;
+  const int16_t* sums;
+};
+// Row `row` from element k on.  Requires: k is a multiple of 32; x is in blocks of kBlockRows.
+HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, int64_t k) {
+  const int64_t block = row / kBlockRows * (n_in / 32) + k / 32, lane = row % kBlockRows;
+  return {x.quants + (block * kBlockRows + lane) * 32, x.scales + block * kBlockRows + lane,
+          x.sums + 2 * block * kBlockRows + lane};
+}
+
+// Totals of one part: the rows' sums of the outputs of kTiles tiles.
+constexpr int kPartTiles = 2;
+struct PartSums {
+  alignas(64) float sums[kPartRows][kPartTiles][kLanes];
+};
+
+// Adds elements [0, n) of kTiles tiles times kRows rows of x to sums (kRows, kTiles, 16).
+template <typename Format, int kTiles, int kRows>
+static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
+                     float (*sums)[kPartTiles][kLanes]) {
+  constexpr int kGroup = Format::kGroup;
+  for (int64_t g = 0; g < n / kGroup; ++g) {
+    const int64_t at = g * kGroup / 32;
+    const int8_t* const quants = x.quants + at * kBlockRows * 32 + g * kGroup % 32;
+    const float* const scales = x.scales + at * kBlockRows;
+    const auto x_sum = [&](int r) __attribute__((always_inline))->int32_t {
+      if constexpr (kGroup == 16) return x.sums[g * kBlockRows + r];
+      return x.sums[2 * g * kBlockRows + r] + x.sums[(2 * g + 1) * kBlockRows + r];
+    };
+    I dot[kRows][kTiles];
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const I zero = zero_part<Format>(x_sum(r));
+#pragma GCC unroll 2
+      for (int i = 0; i < kTiles; ++i) dot[r][i] = zero;
+    }
+#pragma GCC unroll kUnroll
+    for (int j = 0; j < kGroup / 4; ++j) {
+      W w[kTiles];
+#pragma GCC unroll 2
+      for (int i = 0; i < kTiles; ++i) w[i] = load_w(&tiles[i].quants[g * (kGroup / 4) + j][0][0]);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+        for (int i = 0; i < kTiles; ++i)
+          dot[r][i] = dot4_w<Format::kWide>(dot[r][i], w[i], quants + 32 * r + 4 * j);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+      for (int i = 0; i < kTiles; ++i)
+        store_f(sums[r][i], add_group<Format>(load_f(sums[r][i]), dot[r][i],
+                                              load_f(tiles[i].scales[g]), load_f(tiles[i].mins[g]),
+                                              scales[r], scaled_sum(scales[r], x_sum(r))));
+  }
+}
+
+// The rows [row_begin, row_end) of x, a few at a time.
+template <typename Format, int kTiles>
+static void add_all_rows(const Tile* tiles, const MatMulArgs& a, int64_t k, int64_t n,
+                         const MatMulPart& part, PartSums& part_sums) {
+  int64_t row = part.row_begin;
+  const auto add = [&]<int kRows>() __attribute__((always_inline)) {
+    for (; row + kRows <= part.row_end; row += kRows)
+      add_rows<Format, kTiles, kRows>(tiles, rows_of_x(a.quantized, a.n_in, row, k), n,
+                                      part_sums.sums + (row - part.row_begin));
+  };
+  add.template operator()<kMicroRows>();
+  if constexpr (kMicroRows > 4) add.template operator()<4>();
+  if constexpr (kMicroRows > 2) add.template operator()<2>();
+  add.template operator()<1>();
+}
+
+// out = sum + bias for one tile of one row.
+HWTV_INLINE void finish_tile(const MatMulArgs& a, int64_t row, int64_t out, F sum) {
+  const int64_t n = a.n_out - out < kTileOutputs ? a.n_out - out : kTileOutputs;
+  float* const to = a.out + row * a.n_out + out;
+  if (a.bias) sum = add_f(sum, load_n(a.bias + out, n));
+  n == kTileOutputs ? store_f(to, sum) : store_n(to, sum, n);
+}
+
+template <typename Packed, int kTiles>
+static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& part) {
+  PartSums part_sums;
+  Tile tiles[kTiles];
+  PackedTile packed[kTiles];
+  for (int i = 0; i < kTiles; ++i)
+    packed[i] = packed_tile<Packed>(a.weight + (out + i * kTileOutputs) * a.row_bytes,
+                                    a.n_in / Packed::kBlock);
+  const int64_t n_rows = part.row_end - part.row_begin;
+  __builtin_memset(part_sums.sums, 0, sizeof part_sums.sums[0] * static_cast<uint64_t>(n_rows));
+  for (int64_t k = 0; k < a.n_in; k += kChunk) {
+    const int64_t n = a.n_in - k < kChunk ? a.n_in - k : kChunk;
+    for (int i = 0; i < kTiles; ++i) expand_tile<Packed>(packed[i], k, n, tiles[i]);
+    add_all_rows<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+  }
+  for (int64_t row = 0; row < n_rows; ++row)
+    for (int i = 0; i < kTiles; ++i)
+      finish_tile(a, part.row_begin + row, out + i * kTileOutputs, load_f(part_sums.sums[row][i]));
+}
+
+template <typename Packed>
+static void matmul_packed(const MatMulArgs& a, const MatMulPart& part) {
+  int64_t out = part.out_begin;
+  if (a.quantized.block_rows == 1) {
+    for (; out < part.out_end; out += kTileOutputs)
+      finish_tile(a, 0, out,
+                  multiply_row<Packed>(a.weight + out * a.row_bytes, a.n_in, a.quantized));
+    return;
+  }
+  for (; out + kTileOutputs < part.out_end; out += kPartTiles * kTileOutputs)
+    multiply_tiles<Packed, kPartTiles>(a, out, part);
+  if (out < part.out_end) multiply_tiles<Packed, 1>(a, out, part);
+}
+
+}  // namespace
+}  // namespace hwtv::cpu

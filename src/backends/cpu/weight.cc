@@ -1,0 +1,78 @@
+#include "backends/cpu/weight.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/packing.h"
+#include "backends/cpu/types.h"
+#include "ops/dequantize.h"
+
+namespace hwtv::cpu {
+namespace {
+
+constexpr int64_t kPieceBytes = int64_t{1} << 20;  // packed by one thread, then let go of
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kMostBlockBytes = 256;
+
+}  // namespace
+
+bool is_packable(const ops::WeightDecl& weight) {
+  const auto type = weight_type(weight.dtype);
+  return type && is_packed(*type) && weight.role != ops::WeightRole::embedding;
+}
+
+Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+                           ThreadTeam& team, hw::Ledger& ledger) {
+  const WeightType type = *weight_type(decl.dtype);
+  Weight weight{.decl = decl, .is_packed = true};
+  HWTV_TRY(weight.held,
+           hw::Buffer::allocate_untouched(ledger, hw::Use::packed_weights, decl.name,
+                                          packed_bytes(type, decl.n_rows, decl.width)));
+  const int64_t row_bytes = dtype_bytes(decl.dtype, decl.width);
+  const int64_t n_tiles = (decl.n_rows + kTileOutputs - 1) / kTileOutputs;
+  const int64_t grain = std::max<int64_t>(1, kPieceBytes / (kTileOutputs * row_bytes));
+  team.for_each_chunk(n_tiles, grain, [&](int64_t begin, int64_t end, int) {
+    pack_tiles(type, reinterpret_cast<const uint8_t*>(source.bytes.data()), decl.n_rows, decl.width,
+               begin, end, reinterpret_cast<uint8_t*>(weight.held.data()));
+    const int64_t first = begin * kTileOutputs, last = std::min(end * kTileOutputs, decl.n_rows);
+    if (source.release)
+      source.release(source.bytes.subspan(static_cast<size_t>(first * row_bytes),
+                                          static_cast<size_t>((last - first) * row_bytes)));
+  });
+  return weight;
+}
+
+Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+                           ThreadTeam& team, hw::Ledger& ledger) {
+  Weight weight{.decl = decl};
+  if (decl.n_rows == 1) {
+    HWTV_TRY(weight.held,
+             hw::Buffer::allocate(ledger, hw::Use::weights, decl.name, decl.n_bytes()));
+    std::memcpy(weight.held.data(), source.bytes.data(), source.bytes.size());
+    return weight;
+  }
+  weight.in_file = source.bytes.data();
+  HWTV_TRY(weight.reservation, ledger.reserve(hw::Use::weights, decl.name, decl.n_bytes()));
+  const auto n_pages = static_cast<int64_t>(source.bytes.size() + kPageBytes - 1) / kPageBytes;
+  team.for_each_chunk(n_pages, kPieceBytes / kPageBytes, [&](int64_t begin, int64_t end, int) {
+    for (int64_t page = begin; page < end; ++page)
+      asm volatile("" ::"r"(source.bytes[static_cast<size_t>(page * kPageBytes)]) : "memory");
+  });
+  return weight;
+}
+
+void read_row(const Weight& weight, int64_t row, float* out) {
+  const ops::WeightDecl& decl = weight.decl;
+  if (!weight.is_packed)
+    return ops::dequantize_row(
+        decl.dtype, weight.data() + row * dtype_bytes(decl.dtype, decl.width), out, decl.width);
+  const WeightType type = *weight_type(decl.dtype);
+  const int64_t n = dtype_info(decl.dtype).block_elements;
+  for (int64_t block = 0; block < decl.width / n; ++block) {
+    alignas(4) uint8_t bytes[kMostBlockBytes];
+    unpack_block(type, weight.data(), decl.width, row, block, bytes);
+    ops::dequantize_row(decl.dtype, bytes, out + block * n, n);
+  }
+}
+
+}  // namespace hwtv::cpu
