@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/isa.h"
-#include "backends/ref/ref_backend.h"
 
 namespace hwtv::app {
 
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
-                                                   hw::DeviceContext& device) {
+                                                   hw::DeviceContext& device,
+                                                   ref::MatMulObserver observer) {
   if (name == "cpu")
     return cpu::CpuBackend::make(device, packs ? cpu::Packing::tiles : cpu::Packing::none);
-  if (name == "ref") return std::make_unique<ref::RefBackend>(device);
+  if (name == "ref") return std::make_unique<ref::RefBackend>(device, std::move(observer));
   return fail(ErrorCode::invalid_request, fmt::format("there is no backend {}", name),
               "use cpu or ref");
 }

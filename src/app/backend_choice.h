@@ -3,16 +3,19 @@
 #include <memory>
 #include <string>
 
+#include "backends/ref/ref_backend.h"
 #include "base/error.h"
 #include "hw/device_context.h"
 #include "ops/backend.h"
 
 namespace hwtv::app {
 
-// `packs`: quantized weights are re-laid for the machine.  Errors: invalid_request (an unknown
-// name, an instruction set that HWTV_ISA forces and this machine cannot run).
+// `packs`: quantized weights are re-laid for the machine.  Only "ref" has a use for the observer.
+// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this machine
+// cannot run).
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
-                                                   hw::DeviceContext& device);
+                                                   hw::DeviceContext& device,
+                                                   ref::MatMulObserver observer = {});
 
 // The CPU kernel tables in this program, best first: "avx512vnni avx512 avx2 scalar".
 std::string kernel_tables();

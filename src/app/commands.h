@@ -16,6 +16,8 @@ Command make_detokenize_command();
 Command make_logits_command();
 Command make_perplexity_command();
 Command make_bench_command();
+Command make_quantize_command();
+Command make_imatrix_command();
 Command make_inspect_command();
 Command make_devices_command();
 Command make_history_command();

@@ -6,15 +6,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "app/chat_prompt.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/note.h"
 #include "app/output.h"
 #include "app/prompt_rows.h"
 #include "app/session.h"
+#include "app/text_windows.h"
 #include "base/file.h"
-#include "base/units.h"
 
 namespace hwtv::app {
 namespace {
@@ -146,31 +145,6 @@ Result<void> check_same_vocabulary(const Session& a, const Session& b) {
               "compare models of one family with the same tokenizer");
 }
 
-// The windows' tokens; where the model wants BOS, it stands at the start of each.
-Result<std::vector<std::vector<int32_t>>> windows_of(const PerplexityOptions& options,
-                                                     const text::Tokenizer& tokenizer,
-                                                     const std::string& text) {
-  const std::vector<int32_t> tokens = with_bos(tokenizer, tokenizer.encode(text, false));
-  const size_t width = static_cast<size_t>(options.window);
-  size_t n = tokens.size() / width;
-  if (options.n_windows > 0) n = std::min(n, static_cast<size_t>(options.n_windows));
-  if (n == 0)
-    return fail(ErrorCode::invalid_request,
-                fmt::format("the text has {}, one window takes {}",
-                            format_tokens(static_cast<int64_t>(tokens.size())), width),
-                tokens.size() >= 4
-                    ? fmt::format("give a longer text, or --ctx {} or less", tokens.size())
-                    : std::string("give a longer text: four tokens at least"));
-  std::vector<std::vector<int32_t>> windows;
-  for (size_t i = 0; i < n; ++i) {
-    const auto begin = tokens.begin() + static_cast<ptrdiff_t>(i * width);
-    windows.emplace_back(begin, begin + static_cast<ptrdiff_t>(width));
-    if (tokenizer.add_bos() && tokenizer.special_ids().bos)
-      windows.back().front() = *tokenizer.special_ids().bos;
-  }
-  return windows;
-}
-
 Result<int> perplexity(const PerplexityOptions& options) {
   if (options.n_windows < 0)
     return fail(ErrorCode::invalid_request, fmt::format("--windows is {}", options.n_windows),
@@ -190,7 +164,7 @@ Result<int> perplexity(const PerplexityOptions& options) {
     HWTV_TRY(base, Session::open(session_options));
     HWTV_TRY_VOID(check_same_vocabulary(*session, *base));
   }
-  HWTV_TRY(const auto windows, windows_of(options, session->tokenizer(), text));
+  HWTV_TRY(const auto windows, text_windows(session->tokenizer(), text, options.window, options.n_windows));
   const bool progress = !options.json && ::isatty(STDERR_FILENO);
   Score score;
   for (const std::vector<int32_t>& window : windows) {

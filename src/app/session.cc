@@ -120,7 +120,8 @@ plan::MemoryPlan Session::price(int64_t context_tokens) const {
 
 Result<void> Session::check_memory() {
   device_ = hw::DeviceContext::open_cpu(static_cast<int>(options_.threads));
-  HWTV_TRY(backend_, make_backend(options_.backend, !options_.no_pack, *device_));
+  HWTV_TRY(backend_,
+           make_backend(options_.backend, !options_.no_pack, *device_, options_.observer));
   const ops::Limits limits = engine::limits_for(engine_config(options_.context), model_->program());
   HWTV_TRY_VOID(backend_->spec().supports(model_->program(), limits));
   predicted_ = price(options_.context);

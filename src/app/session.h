@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "backends/ref/ref_backend.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/engine.h"
@@ -31,6 +32,7 @@ struct SessionOptions {
   bool profile = false;
   bool quiet = false;     // no progress
   bool announce = false;  // say what will be held before anything is allocated
+  ref::MatMulObserver observer = {};  // of the ref backend
 };
 inline constexpr int64_t kDefaultContext = 4096;
 inline constexpr int64_t kMostThreads = 1024;

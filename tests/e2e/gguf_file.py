@@ -1,5 +1,6 @@
 """Writes small llama models of any shape, their tensors sparse zeros: enough for what is said about a
 model before it is loaded, and for running one that answers nonsense in no time."""
+import math
 import struct
 
 U32, F32, STRING, ARRAY, I32 = 4, 6, 8, 9, 5
@@ -38,8 +39,9 @@ def vocabulary():
         entry("tokenizer.ggml.eos_token_id", U32, 2)]
 
 
-def write_model(path, n_layers, model_dim, ffn_dim, n_heads, n_kv_heads, head_dim, context):
-    """An untied llama model without a chat template."""
+def write_model(path, n_layers, model_dim, ffn_dim, n_heads, n_kv_heads, head_dim, context, fill=None):
+    """An untied llama model without a chat template.  fill(n): the bytes of a matrix of n F16 elements
+    (default: zeros); norms are ones then."""
     n_tokens, entries = vocabulary()
     entries += [entry("general.architecture", STRING, "llama")] + [
         entry(f"llama.{key}", U32, value) for key, value in [
@@ -67,4 +69,9 @@ def write_model(path, n_layers, model_dim, ffn_dim, n_heads, n_kv_heads, head_di
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(entries)) + b"".join(entries) + directory
     with open(path, "wb") as file:
         file.write(head + bytes(-len(head) % 32))
-        file.truncate(file.tell() + offset)
+        for _, shape in tensors if fill else []:
+            n = math.prod(shape)
+            data = struct.pack(f"<{n}f", *[1.0] * n) if len(shape) == 1 else fill(n)
+            file.write(data + bytes(-len(data) % 32))
+        if not fill:
+            file.truncate(file.tell() + offset)

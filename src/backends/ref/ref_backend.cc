@@ -25,10 +25,19 @@ void check_input(const ops::StepInput& input, const ops::Limits& limits, size_t 
   CHECK(row == static_cast<int64_t>(input.tokens.size()));
 }
 
+// Shows the observer what `op` is about to multiply.
+void observe(const MatMulObserver& observer, const ops::Program& program, const ops::Op& op,
+             const Step& step) {
+  const auto* matmul = std::get_if<ops::MatMul>(&op);
+  if (!matmul) return;
+  const auto n = static_cast<size_t>(step.n_rows(matmul->x) * step.width(matmul->x));
+  observer(program.weight(matmul->weight), {step.value(matmul->x), n});
+}
+
 }  // namespace
 
-RefBackend::RefBackend(ThreadTeam& team, hw::Ledger& ledger)
-    : team_(team), ledger_(ledger), spec_(team.n_threads()) {}
+RefBackend::RefBackend(ThreadTeam& team, hw::Ledger& ledger, MatMulObserver observer)
+    : team_(team), ledger_(ledger), observer_(std::move(observer)), spec_(team.n_threads()) {}
 
 Result<ops::WeightHandle> RefBackend::import(const ops::WeightDecl& weight,
                                              const ops::WeightSource& source, ops::Shard shard) {
@@ -65,6 +74,7 @@ ops::Ticket RefBackend::submit(ops::Executable& executable, const ops::StepInput
   const Step step{team_, self, input};
   for (size_t i = 0; i < program.ops.size(); ++i) {
     const double start_s = input.profile ? clock_.now_s() : 0;
+    if (observer_) observe(observer_, program, program.ops[i].op, step);
     std::visit([&](const auto& op) { run(op, step); }, program.ops[i].op);
     if (input.profile)
       self.spans.push_back({static_cast<int32_t>(i), "ref", clock_.now_s() - start_s});

@@ -1,7 +1,10 @@
 // The plain backend: every op as loops over F32, the oracle that other backends are held against.
 // Made for being right; still fast enough to run a small model over a book's chapter.
 #pragma once
+#include <functional>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/ref/weight.h"
@@ -25,11 +28,15 @@ class RefSpec final : public ops::BackendSpec {
   int n_threads_;
 };
 
+// Told of what each MatMul multiplies with a weight: x (n_rows, weight.width).
+using MatMulObserver = std::function<void(const ops::WeightDecl& weight, std::span<const float> x)>;
+
 // Requires: team and ledger outlive it; it outlives its Executables.
 class RefBackend final : public ops::Backend {
  public:
-  explicit RefBackend(hw::DeviceContext& device) : RefBackend(device.team(), device.ledger()) {}
-  RefBackend(ThreadTeam& team, hw::Ledger& ledger);
+  explicit RefBackend(hw::DeviceContext& device, MatMulObserver observer = {})
+      : RefBackend(device.team(), device.ledger(), std::move(observer)) {}
+  RefBackend(ThreadTeam& team, hw::Ledger& ledger, MatMulObserver observer = {});
 
   const ops::BackendSpec& spec() const override { return spec_; }
   Result<ops::WeightHandle> import(const ops::WeightDecl& weight, const ops::WeightSource& source,
@@ -44,6 +51,7 @@ class RefBackend final : public ops::Backend {
  private:
   ThreadTeam& team_;
   hw::Ledger& ledger_;
+  const MatMulObserver observer_;
   RefSpec spec_;
   SteadyClock clock_;
   std::vector<std::unique_ptr<Weight>> weights_;  // by WeightHandle
