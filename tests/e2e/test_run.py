@@ -32,6 +32,9 @@ class RunTest(ProgramTest):
             self.assertEqual(self.text_of(*COUNTING, "-n", "16", environment={"HWTV_ISA": table}),
                              COUNTED + "\n", table)
 
+    def test_text_is_the_same_without_packing(self):
+        self.assertEqual(self.text_of(*COUNTING, "-n", "16", "--no-pack"), COUNTED + "\n")
+
     def test_unknown_kernel_table_fails_loudly(self):
         self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", environment={"HWTV_ISA": "nonsense"},
                      says=["nonsense", "scalar"])
