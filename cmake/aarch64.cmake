@@ -18,8 +18,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-# For libraries that are linked by name alone.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${libraries}/usr/lib/aarch64-linux-gnu")
 set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${libraries}/usr/include)
 set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/usr/lib/aarch64-linux-gnu/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${libraries})
