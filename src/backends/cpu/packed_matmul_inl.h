@@ -56,8 +56,9 @@ static F multiply_row(const uint8_t* weight, int64_t n_in, const QuantizedRows& 
   return total;
 }
 
-// Elements [k, k + n) of a tile as bytes.  Requires: both are multiples of kBlock, n <= kChunk.
-template <typename Packed>
+// Elements [k, k + n) of a tile as bytes: signed ones, less their zero point, where kCentered.
+// Requires: both are multiples of kBlock, n <= kChunk.
+template <typename Packed, bool kCentered>
 static void expand_tile(const PackedTile& packed, int64_t k, int64_t n, Tile& tile) {
   constexpr int kGroup = Packed::kGroup, kGroups = Packed::kBlock / kGroup;
   for (int64_t i = 0; i < n / Packed::kBlock; ++i) {
@@ -68,8 +69,11 @@ static void expand_tile(const PackedTile& packed, int64_t k, int64_t n, Tile& ti
       store_f(tile.scales[at], Packed::scale(packed, block, g));
       if constexpr (Packed::kHasMin) store_f(tile.mins[at], Packed::min(packed, block, g));
 #pragma GCC unroll kUnroll
-      for (int j = 0; j < kGroup / 4; ++j)
-        store_w(&tile.quants[at * (kGroup / 4) + j][0][0], Packed::slice(packed, block, g, j));
+      for (int j = 0; j < kGroup / 4; ++j) {
+        W slice = Packed::slice(packed, block, g, j);
+        if constexpr (kCentered) slice = subtract_w(slice, Packed::kZero);
+        store_w(&tile.quants[at * (kGroup / 4) + j][0][0], slice);
+      }
     }
   }
 }
@@ -150,6 +154,16 @@ static void add_all_rows(const Tile* tiles, const MatMulArgs& a, int64_t k, int6
   add.template operator()<1>();
 }
 
+#ifdef __AMX_INT8__
+#include "backends/cpu/amx_inl.h"
+#else
+constexpr bool kHasMatrixUnit = false;
+constexpr int64_t kMatrixUnitRows = 0;
+template <typename Packed, int kTiles>
+static void add_all_blocks(const Tile*, const MatMulArgs&, int64_t, int64_t, const MatMulPart&,
+                           PartSums&) {}
+#endif
+
 // out = sum + bias for one tile of one row.
 HWTV_INLINE void finish_tile(const MatMulArgs& a, int64_t row, int64_t out, F sum) {
   const int64_t n = a.n_out - out < kTileOutputs ? a.n_out - out : kTileOutputs;
@@ -167,11 +181,19 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
     packed[i] = packed_tile<Packed>(a.weight + (out + i * kTileOutputs) * a.row_bytes,
                                     a.n_in / Packed::kBlock);
   const int64_t n_rows = part.row_end - part.row_begin;
-  __builtin_memset(part_sums.sums, 0, sizeof part_sums.sums[0] * static_cast<uint64_t>(n_rows));
+  const int64_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
+  __builtin_memset(part_sums.sums, 0,
+                   sizeof part_sums.sums[0] * static_cast<uint64_t>(n_blocks * kBlockRows));
+  const bool by_matrix_unit = kHasMatrixUnit && n_rows >= kMatrixUnitRows;
   for (int64_t k = 0; k < a.n_in; k += kChunk) {
     const int64_t n = a.n_in - k < kChunk ? a.n_in - k : kChunk;
-    for (int i = 0; i < kTiles; ++i) expand_tile<Packed>(packed[i], k, n, tiles[i]);
-    add_all_rows<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+    if (by_matrix_unit) {
+      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, true>(packed[i], k, n, tiles[i]);
+      add_all_blocks<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+    } else {
+      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, false>(packed[i], k, n, tiles[i]);
+      add_all_rows<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+    }
   }
   for (int64_t row = 0; row < n_rows; ++row)
     for (int i = 0; i < kTiles; ++i)
