@@ -75,7 +75,7 @@ BandwidthLimit measure_bandwidth_limit(Session& session, double n_bytes) {
   const auto pages = held.packed_weights > held.weights ? hw::Pages::huge : hw::Pages::ordinary;
   const auto read = session.device().measure_read(static_cast<int64_t>(n_bytes), pages);
   if (!read) return {};
-  return {read->bytes_per_s, read->level};
+  return {read->bytes_per_s, read->median_bytes_per_s, read->level};
 }
 
 }  // namespace hwtv::app

@@ -10,6 +10,8 @@ namespace {
 
 // Bytes ahead of where a tile is read: a few hundred nanoseconds of one core's share of the memory.
 constexpr int64_t kPrefetchBytes = 8192;
+// Into the second level: the first has too few lines under way at once to hide the memory's latency.
+constexpr int kToL2 = 2;
 
 template <typename Packed>
 HWTV_INLINE F min_of(const PackedTile& tile, int64_t block, int g) {
@@ -49,7 +51,7 @@ static F multiply_row(const uint8_t* weight, int64_t n_in, const QuantizedRows& 
   for (int64_t block = 0; block < n_blocks; ++block) {
 #pragma GCC unroll 4
     for (int line = 0; line < kBlockBytes; line += 64)
-      __builtin_prefetch(weight + block * kBlockBytes + kPrefetchBytes + line);
+      __builtin_prefetch(weight + block * kBlockBytes + kPrefetchBytes + line, 0, kToL2);
     const int64_t k = block * Packed::kBlock;
     total = add_block<Packed>(total, tile, block, x.quants + k, x.scales + k / 32, x.sums + k / 16);
   }
@@ -91,8 +93,7 @@ HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, i
           x.sums + 2 * block * kBlockRows + lane};
 }
 
-// Totals of one part: the rows' sums of the outputs of kTiles tiles.
-constexpr int kPartTiles = 2;
+// Totals of one part.
 struct PartSums {
   alignas(64) float sums[kPartRows][kPartTiles][kLanes];
 };
