@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/backend_choice.h"
 #include "hw/measure.h"
 
 namespace hwtv::app {
@@ -64,7 +65,8 @@ const char* compute_kind(const hw::Work& work) {
 }
 
 double measure_compute_limit(Session& session, std::string_view kind) {
-  const hw::IsaPeak peak = hw::measure_peak(session.device().team());
+  const hw::IsaPeak peak =
+      hw::measure_peak(session.device().team(), instruction_set(session.options().backend));
   return kind == "int8" ? peak.int8_ops_per_s : peak.flops_per_s;
 }
 

@@ -193,7 +193,13 @@ Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, 
   return read;
 }
 
-IsaPeak measure_peak(ThreadTeam& team) { return peak_of(team, *runnable_kernels().front()); }
+IsaPeak measure_peak(ThreadTeam& team, std::string_view isa) {
+  const auto all = runnable_kernels();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const PeakKernels* one) { return one->isa == isa; });
+  CHECK(found != all.end());
+  return peak_of(team, **found);
+}
 
 Result<Rates> measure_rates(ThreadTeam& team, const Device& device) {
   SteadyClock clock;
