@@ -41,7 +41,13 @@ CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& lim
       packing_(packing),
       arena_(ops::plan_arena(program, limits)),
       staging_layout_(plan_staging(program, limits)) {
-  for (const ops::NamedOp& named : program.ops) kernel_names_.push_back(kernel_name_of(named.op));
+  for (const ops::NamedOp& named : program.ops) {
+    const auto* mat_mul = std::get_if<ops::MatMul>(&named.op);
+    // One layout of quantized rows for all products.
+    CHECK(!mat_mul || !is_quantized(program.weight(mat_mul->weight).dtype) ||
+          weight(mat_mul->weight).is_packed == (packing == Packing::tiles));
+    kernel_names_.push_back(kernel_name_of(named.op));
+  }
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     kv_layouts_.push_back(kv_layout(program.kv_groups[group], group, limits));
   spans.reserve(program.ops.size());
