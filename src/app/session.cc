@@ -12,6 +12,7 @@
 #include "app/progress.h"
 #include "app/speculation_flags.h"
 #include "base/units.h"
+#include "engine/prompt_lookup.h"
 #include "text/tokenizer_memory.h"
 
 namespace hwtv::app {
@@ -110,11 +111,18 @@ engine::EngineConfig Session::engine_config(int64_t context_tokens) const {
   return config;
 }
 
+int64_t Session::lookup_bytes(int64_t context_tokens) const {
+  return speculation_mode(options_) == engine::SpeculationMode::off
+             ? 0
+             : engine::PromptLookup::predict_bytes(context_tokens);
+}
+
 plan::MemoryPlan Session::price(int64_t context_tokens) const {
   const gguf::File& file = model_->file();
   const plan::RuntimeShape runtime{.n_threads = device_->n_threads(),
                                    .n_seqs = options_.n_seqs,
                                    .vocab_size = model_->config().vocab_size,
+                                   .lookup_bytes = lookup_bytes(context_tokens),
                                    .tokenizer_bytes = text::predict_tokenizer_bytes(file),
                                    .metadata_bytes = metadata_bytes(file)};
   return plan::predict_memory(backend_->spec(), model_->program(),

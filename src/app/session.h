@@ -67,6 +67,7 @@ class Session {
   Result<void> check_memory();
   Result<void> load();
   engine::EngineConfig engine_config(int64_t context_tokens) const;
+  int64_t lookup_bytes(int64_t context_tokens) const;
   plan::MemoryPlan price(int64_t context_tokens) const;
 
   SessionOptions options_;

@@ -11,7 +11,8 @@ class Acceptance {
   // One guess that was compared with the token that came.
   void observe(Evidence evidence, bool came_true);
 
-  // The share of guesses that will come true; what other texts have shown counts as a few guesses.
+  // The share of guesses that will come true at least, less a part of the estimate's deviation;
+  // what other texts have shown counts as a few guesses.
   double rate(Evidence evidence) const;
 
  private:
@@ -19,6 +20,8 @@ class Acceptance {
     double n_guesses = 0;
     double n_true = 0;
   };
+  static double cautious_rate(const Tally& tally, Evidence evidence);
+
   std::array<Tally, kEvidenceLevels> tallies_;
 };
 

@@ -252,15 +252,13 @@ Result<void> Engine::propose(Sequence& sequence) {
   const std::optional<Evidence> evidence = guesses.proposer->look(sequence.tokens);
   if (!evidence) return {};
   guesses.evidence = *evidence;
-  const int64_t n_asked = speculation_.n_proposed(guesses.acceptance.rate(*evidence), n_room);
-  if (guesses.proposer->is_free())
-    return guesses.proposer->propose(sequence.tokens, n_asked + 1, guesses.tokens).map([&] {
-      guesses.n_proposed = n_asked;
-    });
-  const double start_s = clock_.now_s();
-  HWTV_TRY_VOID(guesses.proposer->propose(sequence.tokens, n_asked, guesses.tokens));
-  guesses.n_proposed = static_cast<int64_t>(guesses.tokens.size());
-  speculation_.observe_guesses(guesses.n_proposed, clock_.now_s() - start_s);
+  Proposer& proposer = *guesses.proposer;
+  const int64_t n_asked =
+      speculation_.n_proposed(guesses.acceptance.rate(*evidence), proposer.guess_s(), n_room);
+  // One more than is checked, where it is free, to learn from the token that comes by itself.
+  const int64_t n_guessed = proposer.is_free() ? n_asked + 1 : n_asked;
+  if (n_guessed > 0) HWTV_TRY_VOID(proposer.propose(sequence.tokens, n_guessed, guesses.tokens));
+  guesses.n_proposed = std::min(n_asked, static_cast<int64_t>(guesses.tokens.size()));
   return {};
 }
 

@@ -31,11 +31,19 @@ Evidence evidence_of(int64_t match_tokens) {
   return level;
 }
 
+size_t n_slots(int64_t capacity_tokens) {
+  return std::bit_ceil(static_cast<size_t>(2 * std::max<int64_t>(1, capacity_tokens)));
+}
+
 }  // namespace
 
+int64_t PromptLookup::predict_bytes(int64_t capacity_tokens) {
+  return static_cast<int64_t>(sizeof(int32_t)) *
+         (static_cast<int64_t>(n_slots(capacity_tokens)) + capacity_tokens);
+}
+
 PromptLookup::PromptLookup(int64_t capacity_tokens)
-    : latest_(std::bit_ceil(static_cast<size_t>(2 * std::max<int64_t>(1, capacity_tokens))), -1),
-      previous_(static_cast<size_t>(capacity_tokens), -1) {}
+    : latest_(n_slots(capacity_tokens), -1), previous_(static_cast<size_t>(capacity_tokens), -1) {}
 
 size_t PromptLookup::slot(std::span<const int32_t> tokens, int64_t end) const {
   const uint64_t first = static_cast<uint32_t>(tokens[static_cast<size_t>(end - 2)]);

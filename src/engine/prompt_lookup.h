@@ -12,8 +12,9 @@ namespace hwtv::engine {
 
 class PromptLookup final : public Proposer {
  public:
-  // Allocates for capacity_tokens: 12 to 20 bytes for each.
+  // Allocates for all of them.
   explicit PromptLookup(int64_t capacity_tokens);
+  static int64_t predict_bytes(int64_t capacity_tokens);
 
   // Indexes the new tokens; microseconds for each, whatever the length.
   std::optional<Evidence> look(std::span<const int32_t> tokens) override;

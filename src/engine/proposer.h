@@ -32,6 +32,9 @@ class Proposer {
 
   // Whether a guess costs next to nothing, so that it may be made only to learn how it fares.
   virtual bool is_free() const = 0;
+
+  // What one guess takes, as far as that is known; 0: it is free, or none was made yet.
+  virtual double guess_s() const { return 0; }
 };
 
 // Makes the proposer of a sequence that will have at most `capacity_tokens`, prompt and answer.

@@ -28,46 +28,42 @@ Speculation::Speculation(SpeculationMode mode, int64_t n_proposed_max, int64_t n
 void Speculation::begin(int64_t n_decodes) {
   n_decodes_ = n_rows_ = n_decodes;
   n_expected_ = static_cast<double>(n_decodes);
+  guesses_s_ = 0;
 }
 
-double Speculation::tokens_per_s(int64_t n_more, double rate) const {
-  const double seconds = costs_.seconds(n_rows_ + n_more) +
-                         guess_s_ * static_cast<double>(n_rows_ - n_decodes_ + n_more);
+double Speculation::tokens_per_s(int64_t n_more, double rate, double guess_s) const {
+  const double seconds =
+      costs_.seconds(n_rows_ + n_more) + guesses_s_ + guess_s * static_cast<double>(n_more);
   return seconds > 0 ? (n_expected_ + expected_tokens(rate, n_more)) / seconds : 0;
 }
 
 // The number of guesses at which tokens come fastest.
-int64_t Speculation::fastest(double rate, int64_t n_most) const {
+int64_t Speculation::fastest(double rate, double guess_s, int64_t n_most) const {
   // Twice as many rows as were ever tried are a step into the unknown that is small enough.
   n_most = std::min(n_most, 2 * costs_.n_rows_known() - n_rows_);
   int64_t n_best = 0;
-  double best = kMargin * tokens_per_s(0, rate);
+  double best = kMargin * tokens_per_s(0, rate, guess_s);
   // Few numbers of rows, so that the cost of each is soon known: 2, 4, 8, ... of one sequence.
   for (int64_t n = 1, n_tried = 0; n_tried < n_most; n = 2 * n + 1) {
     n_tried = std::min(n, n_most);
-    if (const double speed = tokens_per_s(n_tried, rate); speed > best)
+    if (const double speed = tokens_per_s(n_tried, rate, guess_s); speed > best)
       best = speed, n_best = n_tried;
   }
   return n_best;
 }
 
-int64_t Speculation::n_proposed(double rate, int64_t n_room) {
+int64_t Speculation::n_proposed(double rate, double guess_s, int64_t n_room) {
   const int64_t n_most = std::min({n_room, n_proposed_max_, n_rows_max_ - n_rows_});
   if (n_most <= 0 || mode_ == SpeculationMode::off) return 0;
   int64_t n_best = 0;
   if (mode_ == SpeculationMode::always)
     n_best = n_most;
   else if (costs_.knows(n_decodes_) && credit_s_ >= 0)
-    n_best = fastest(rate, n_most);
+    n_best = fastest(rate, guess_s, n_most);
   n_rows_ += n_best;
   n_expected_ += expected_tokens(rate, n_best);
+  guesses_s_ += guess_s * static_cast<double>(n_best);
   return n_best;
-}
-
-void Speculation::observe_guesses(int64_t n_tokens, double seconds) {
-  if (n_tokens <= 0) return;
-  const double latest = seconds / static_cast<double>(n_tokens);
-  guess_s_ = guess_s_ == 0 ? latest : guess_s_ + 0.25 * (latest - guess_s_);
 }
 
 void Speculation::observe_step(int64_t n_rows, int64_t n_accepted, double seconds) {
@@ -76,9 +72,8 @@ void Speculation::observe_step(int64_t n_rows, int64_t n_accepted, double second
   if (n_steps_++ == 0) credit_s_ = kFirstSteps * plain_s;
   credit_s_ += kStake * seconds;
   if (n_rows > n_decodes_) {
-    const double spent_s = seconds + guess_s_ * static_cast<double>(n_rows - n_decodes_);
     const double gained = static_cast<double>(n_accepted) / static_cast<double>(n_decodes_);
-    credit_s_ += (1 + gained) * plain_s - spent_s;
+    credit_s_ += (1 + gained) * plain_s - seconds - guesses_s_;
   }
   credit_s_ = std::min(credit_s_, kMostSteps * plain_s);
 }

@@ -8,8 +8,10 @@
 namespace hwtv::engine {
 namespace {
 
-constexpr double kWeight = 0.25;  // of the latest step in the mean
-constexpr double kOutlier = 2;    // a step that something else delayed counts as so many means
+// What else the machine does makes steps longer, never shorter: a shorter step than expected says
+// more.
+constexpr double kWeightOfShorter = 0.5, kWeightOfLonger = 0.1;
+constexpr double kOutlier = 2;  // a step that was held up counts as so many expected ones
 // A step of so many rows more is taken to cost twice, unless what is known is cheaper: kernels are
 // made for some numbers of rows, so that dear ones say little about more.
 constexpr double kRowsToDouble = 10;
@@ -22,11 +24,13 @@ StepCosts::StepCosts(int64_t n_rows_max) : seconds_(static_cast<size_t>(n_rows_m
 
 void StepCosts::observe(int64_t n_rows, double seconds) {
   if (n_rows < 1 || n_rows >= static_cast<int64_t>(seconds_.size())) return;
-  double& mean = seconds_[static_cast<size_t>(n_rows)];
-  if (mean == 0)
-    mean = seconds;
+  double& cost = seconds_[static_cast<size_t>(n_rows)];
+  if (cost == 0)
+    cost = seconds;
+  else if (seconds < cost)
+    cost += kWeightOfShorter * (seconds - cost);
   else
-    mean += kWeight * (std::min(seconds, kOutlier * mean) - mean);
+    cost += kWeightOfLonger * (std::min(seconds, kOutlier * cost) - cost);
 }
 
 void StepCosts::observe_prefill(int64_t n_tokens, double seconds) {

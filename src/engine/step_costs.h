@@ -36,7 +36,8 @@ class StepCosts {
   Point above(int64_t n_rows) const;
   double rise_below(const Point& point) const;
 
-  std::vector<double> seconds_;  // (n_rows_max + 1) moving mean; 0: not seen yet
+  std::vector<double>
+      seconds_;  // (n_rows_max + 1) a mean that leans to the shorter steps; 0: not seen yet
   Point prefill_;
 };
 

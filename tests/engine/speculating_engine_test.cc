@@ -224,8 +224,7 @@ TEST_F(SpeculatingEngineTest, AKeptSequenceIsContinuedFromItsOwnTokensOnly) {
   first.end_tokens.clear();
   first.n_tokens_max = 20;
   first.keep = true;
-  const EngineConfig config{
-      .context_tokens_max = 200, .n_tokens_max = 64, .kv_block_tokens = 4};
+  const EngineConfig config{.context_tokens_max = 200, .n_tokens_max = 64, .kv_block_tokens = 4};
   auto plain = make(config);
   const std::vector<Seen> answer = run(*plain, {first});
   SequenceRequest second = first;
