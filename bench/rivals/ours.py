@@ -8,8 +8,9 @@ from promises.place import HWTV, output_of
 NAME = "hwtv"
 
 
-def bench(model, threads, prefill=(), decode=0, depth=(), batch=(), kv_type=None, words=()):
-    """The report of one repetition of each; the rows by (test, length or depth or sequences)."""
+def bench(model, threads, prefill=(), decode=0, depth=(), batch=(), kv_type=None, words=(), isa=""):
+    """The report of one repetition of each; the rows by (test, length or depth or sequences).  `isa`: the
+    instruction set to force."""
     def listed(numbers):
         return ",".join(map(str, numbers)) or "none"
     command = [HWTV, "bench", model, "--threads", threads, "--repetitions", 1, "--json",
@@ -19,7 +20,7 @@ def bench(model, threads, prefill=(), decode=0, depth=(), batch=(), kv_type=None
     if kv_type:
         command += ["--kv-type", kv_type]
     with tempfile.TemporaryDirectory(prefix="hwtv-bench-") as state:
-        report = json.loads(output_of(command, env={**os.environ, "XDG_STATE_HOME": state}))
+        report = json.loads(output_of(command, env={**os.environ, "XDG_STATE_HOME": state, "HWTV_ISA": isa}))
     rows = {}
     for row in report["bench"]:
         key = row["sequences"] if row["test"] == "batch" else row["prompt_tokens"]

@@ -19,6 +19,10 @@ Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool
               "use cpu or ref");
 }
 
+std::string_view instruction_set(const std::string& backend) {
+  return backend == "cpu" ? (*cpu::chosen_kernels())->name : "scalar";
+}
+
 std::string kernel_tables() {
   std::string names;
   for (const cpu::Isa& isa : cpu::isas())

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backends/ref/ref_backend.h"
 #include "base/error.h"
@@ -17,7 +18,10 @@ Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool
                                                    hw::DeviceContext& device,
                                                    ref::MatMulObserver observer = {});
 
-// The CPU kernel tables in this program, best first: "avx512vnni avx512 avx2 scalar".
+// The instruction set that make_backend(backend) computes with.  Requires: it has made one.
+std::string_view instruction_set(const std::string& backend);
+
+// The CPU kernel tables in this program, best first: "amx avx512vnni avx512 avx2 scalar".
 std::string kernel_tables();
 
 }  // namespace hwtv::app

@@ -100,15 +100,20 @@ Result<void> BenchMeasure::measure_decode(BenchResult& result) {
     HWTV_TRY(kept.emplace_back(), engine.add(request_for(prompts.back(), 0, true)));
   }
   HWTV_TRY_VOID(compute_all());
-  const double start_s = session_.clock().now_s();
-  do {
-    HWTV_TRY_VOID(decode_once(prompts, kept, result));
-  } while (static_cast<int64_t>(result.seconds.size()) < n_repetitions_ &&
-           session_.clock().now_s() - start_s < kLongTest_s);
-  for (const engine::SequenceId id : kept) engine.drop(id);
   result.step_bytes = step_weight_bytes(session_.model().program()) +
                       static_cast<double>(test.n_seqs) * kv_token_bytes(session_) *
                           mean_context_tokens(test.n_prompt, test.n_decode);
+  const double start_s = session_.clock().now_s();
+  do {
+    HWTV_TRY_VOID(decode_once(prompts, kept, result));
+    read_limits_.push_back(measure_bandwidth_limit(session_, result.step_bytes));
+  } while (static_cast<int64_t>(result.seconds.size()) < n_repetitions_ &&
+           session_.clock().now_s() - start_s < kLongTest_s);
+  for (const engine::SequenceId id : kept) engine.drop(id);
+  std::vector<double> limits;
+  for (const BandwidthLimit& limit : read_limits_) limits.push_back(limit.median_bytes_per_s);
+  result.read_limit_bytes_per_s = median(std::move(limits));
+  result.read_level = read_limits_.back().level;
   return {};
 }
 
@@ -122,6 +127,7 @@ Result<BenchResult> BenchMeasure::measure(const BenchTest& test) {
   result.test = test;
   random_state_ = 1;
   joules_.clear();
+  read_limits_.clear();
   if (test.kind == BenchTest::Kind::prefill) {
     const double start_s = session_.clock().now_s();
     do {
@@ -132,11 +138,8 @@ Result<BenchResult> BenchMeasure::measure(const BenchTest& test) {
     HWTV_TRY_VOID(measure_decode(result));
   }
   if (joules_.size() == result.seconds.size()) result.joules_per_token = median(joules_);
-  // At once, so that share and limit saw the same machine.
   if (test.kind != BenchTest::Kind::decode)
     result.compute_limit_ops_per_s = measure_compute_limit(session_, compute_kind(result.work));
-  if (test.kind != BenchTest::Kind::prefill)
-    result.bandwidth_limit = measure_bandwidth_limit(session_, result.step_bytes);
   return result;
 }
 

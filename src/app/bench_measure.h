@@ -45,7 +45,9 @@ class BenchMeasure {
   const std::function<void()> on_step_;
   const Interrupt interrupt_;
   uint64_t random_state_ = 1;
-  std::vector<double> joules_;  // of each repetition
+  // Of each repetition.
+  std::vector<double> joules_;
+  std::vector<BandwidthLimit> read_limits_;
 };
 
 }  // namespace hwtv::app

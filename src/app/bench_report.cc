@@ -31,8 +31,8 @@ std::string limit_text(const BenchResult& result) {
   if (result.bound_by_compute())
     return fmt::format("{:.0f} Gop/s {}", result.compute_limit_ops_per_s / 1e9,
                        compute_kind(result.work));
-  return fmt::format("{} from {}", format_bandwidth(result.bandwidth_limit.bytes_per_s),
-                     result.bandwidth_limit.level);
+  return fmt::format("{} from {}", format_bandwidth(result.read_limit_bytes_per_s),
+                     result.read_level);
 }
 
 std::string energy_text(const BenchResult& result) {
@@ -65,7 +65,7 @@ std::string csv_row(const BenchReport& report, const BenchResult& result) {
   return row + fmt::format(
                    "{:.6g},{:.4f},{},{:.4f},{:.6g},{:.6g},{},\n", result.tokens_per_s(),
                    result.spread(), result.seconds.size(), result.share(),
-                   result.compute_limit_ops_per_s, result.bandwidth_limit.bytes_per_s,
+                   result.compute_limit_ops_per_s, result.read_limit_bytes_per_s,
                    result.joules_per_token ? fmt::format("{:.6g}", *result.joules_per_token) : "");
 }
 
@@ -88,8 +88,8 @@ Json result_json(const BenchResult& result) {
   json["share_of_limit"] = result.share();
   json["bound_by"] = result.bound_by_compute() ? "compute" : "bandwidth";
   json["limit_ops_per_s"] = result.compute_limit_ops_per_s;
-  json["limit_bytes_per_s"] = result.bandwidth_limit.bytes_per_s;
-  json["memory_level"] = result.bandwidth_limit.level;
+  json["limit_bytes_per_s"] = result.read_limit_bytes_per_s;
+  json["memory_level"] = result.read_level;
   json["joules_per_token"] =
       result.joules_per_token ? Json(*result.joules_per_token) : Json(nullptr);
   if (!result.joules_per_token) json["not_observed"] = result.not_observed;
@@ -151,7 +151,7 @@ std::string bench_json(const BenchReport& report) {
   if (const BenchResult* decode = main_result(report, BenchTest::Kind::decode, 1))
     json["decode"] = {{"tokens", decode->n_tokens},
                       {"tokens_per_s", decode->tokens_per_s()},
-                      {"limit_bytes_per_s", decode->bandwidth_limit.bytes_per_s},
+                      {"limit_bytes_per_s", decode->read_limit_bytes_per_s},
                       {"share_of_limit", decode->share()}};
   json["bench"] = Json::array();
   for (const BenchResult& result : report.results) json["bench"].push_back(result_json(result));

@@ -30,8 +30,8 @@ double BenchResult::compute_share() const {
 }
 
 double BenchResult::bandwidth_share() const {
-  if (bandwidth_limit.bytes_per_s <= 0 || median_s() <= 0) return 0;
-  return step_bytes * static_cast<double>(test.n_decode) / median_s() / bandwidth_limit.bytes_per_s;
+  if (read_limit_bytes_per_s <= 0 || median_s() <= 0) return 0;
+  return step_bytes * static_cast<double>(test.n_decode) / median_s() / read_limit_bytes_per_s;
 }
 
 }  // namespace hwtv::app

@@ -19,7 +19,9 @@ struct BenchResult {
   hw::Work work = {};           // of one repetition
   double step_bytes = 0;        // of a decode step: file bytes, and the mean of the cache bytes
   double compute_limit_ops_per_s = 0;  // measured after the repetitions; 0: not asked
-  BandwidthLimit bandwidth_limit = {};
+  // The middle of what was measured after each repetition, so that share and limit saw one machine.
+  double read_limit_bytes_per_s = 0;  // 0: not asked, or there is no memory left to measure it with
+  std::string read_level;             // "L3", "L3+DRAM"
   std::optional<double> joules_per_token = {};  // median; nullopt: not observable here
   std::string not_observed;                     // why
 

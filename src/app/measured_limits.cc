@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/backend_choice.h"
 #include "hw/measure.h"
 
 namespace hwtv::app {
@@ -64,7 +65,8 @@ const char* compute_kind(const hw::Work& work) {
 }
 
 double measure_compute_limit(Session& session, std::string_view kind) {
-  const hw::IsaPeak peak = hw::measure_peak(session.device().team());
+  const hw::IsaPeak peak =
+      hw::measure_peak(session.device().team(), instruction_set(session.options().backend));
   return kind == "int8" ? peak.int8_ops_per_s : peak.flops_per_s;
 }
 
@@ -75,7 +77,7 @@ BandwidthLimit measure_bandwidth_limit(Session& session, double n_bytes) {
   const auto pages = held.packed_weights > held.weights ? hw::Pages::huge : hw::Pages::ordinary;
   const auto read = session.device().measure_read(static_cast<int64_t>(n_bytes), pages);
   if (!read) return {};
-  return {read->bytes_per_s, read->level};
+  return {read->bytes_per_s, read->median_bytes_per_s, read->level};
 }
 
 }  // namespace hwtv::app

@@ -29,8 +29,9 @@ const char* compute_kind(const hw::Work& work);
 double measure_compute_limit(Session& session, std::string_view kind);
 
 struct BandwidthLimit {
-  double bytes_per_s = 0;  // 0: there is no memory left to measure it with
-  std::string level;       // where those bytes come from: "L3", "L3+DRAM"
+  double bytes_per_s = 0;  // of the best pass; 0: there is no memory left to measure it with
+  double median_bytes_per_s = 0;
+  std::string level;  // where those bytes come from: "L3", "L3+DRAM"
 };
 // Of a cyclic read of so many bytes.
 BandwidthLimit measure_bandwidth_limit(Session& session, double n_bytes);

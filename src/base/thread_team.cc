@@ -1,5 +1,6 @@
 #include "base/thread_team.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/check.h"
@@ -42,6 +43,7 @@ ThreadTeam::ThreadTeam(int n_threads)
     : n_threads_(n_threads),
       may_spin_(static_cast<unsigned>(n_threads) <= std::thread::hardware_concurrency()) {
   CHECK(n_threads >= 1);
+  shares_ = std::vector<Share>(static_cast<size_t>(n_threads));
   threads_.reserve(static_cast<size_t>(n_threads - 1));
   for (int member = 1; member < n_threads; ++member)
     threads_.emplace_back([this, member] { serve(member); });
@@ -54,6 +56,15 @@ ThreadTeam::~ThreadTeam() {
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadTeam::deal_shares(int64_t n, int64_t grain) {
+  const int64_t n_chunks = (n + grain - 1) / grain;
+  for (int64_t member = 0; member < n_threads_; ++member) {
+    Share& share = shares_[static_cast<size_t>(member)];
+    share.next.store(n_chunks * member / n_threads_ * grain, std::memory_order_relaxed);
+    share.end = std::min(n, n_chunks * (member + 1) / n_threads_ * grain);
+  }
 }
 
 void ThreadTeam::publish(RawWork work, const void* context) {

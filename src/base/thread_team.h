@@ -29,21 +29,26 @@ class ThreadTeam {
             &work, Wait::for_all_members);
   }
 
-  // Splits [0, n) into chunks of `grain`; members take the next free chunk until none is left.  A
-  // member whose core is taken away stalls nobody: the caller waits only for those that took one.
-  // A single chunk wakes nobody.  work(begin, end, member).
+  // Splits [0, n) into chunks of `grain`.  Each member has a share of them, one after the other, so
+  // that it reads on where its last chunk ended and what it read ahead is its own; who is done with
+  // its share takes the next chunks of the others'.  A member whose core is taken away stalls nobody:
+  // the caller waits only for those that took one.  A single chunk wakes nobody.
+  // work(begin, end, member).
   template <typename Work>
   void for_each_chunk(int64_t n, int64_t grain, const Work& work) {
     if (n <= grain) {
       if (n > 0) work(int64_t{0}, n, 0);
       return;
     }
-    std::atomic<int64_t> next{0};
+    deal_shares(n, grain);
     const auto take_chunks = [&](int member) {
-      for (;;) {
-        const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-        if (begin >= n) return;
-        work(begin, begin + grain < n ? begin + grain : n, member);
+      for (int i = 0; i < n_threads_; ++i) {
+        Share& share = shares_[static_cast<size_t>((member + i) % n_threads_)];
+        for (;;) {
+          const int64_t begin = share.next.fetch_add(grain, std::memory_order_relaxed);
+          if (begin >= share.end) break;
+          work(begin, begin + grain < share.end ? begin + grain : share.end, member);
+        }
       }
     };
     run_raw([](const void* context,
@@ -55,6 +60,13 @@ class ThreadTeam {
   using RawWork = void (*)(const void* context, int member);
   enum class Wait { for_all_members, for_those_who_joined };
 
+  // What one member begins with, on a cache line of its own.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
+  void deal_shares(int64_t n, int64_t grain);
   void run_raw(RawWork work, const void* context, Wait wait);
   void publish(RawWork work, const void* context);
   void serve(int member);
@@ -73,6 +85,7 @@ class ThreadTeam {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::vector<Share> shares_;  // for each member; of this run
   std::vector<std::thread> threads_;
 };
 

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "hw/matrix_unit.h"
 #include "hw/peak_kernels.h"
 
 namespace hwtv::hw {
@@ -23,7 +24,9 @@ std::vector<const PeakKernels*> runnable_kernels() {
   std::vector<const PeakKernels*> kernels;
 #if defined(__x86_64__)
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-  if (avx512 && __builtin_cpu_supports("avx512vnni")) kernels.push_back(&kPeakAvx512Vnni);
+  const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+  if (vnni && can_use_amx_int8()) kernels.push_back(&kPeakAmx);
+  if (vnni) kernels.push_back(&kPeakAvx512Vnni);
   if (avx512) kernels.push_back(&kPeakAvx512);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     kernels.push_back(&kPeakAvx2);
@@ -190,7 +193,13 @@ Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, 
   return read;
 }
 
-IsaPeak measure_peak(ThreadTeam& team) { return peak_of(team, *runnable_kernels().front()); }
+IsaPeak measure_peak(ThreadTeam& team, std::string_view isa) {
+  const auto all = runnable_kernels();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const PeakKernels* one) { return one->isa == isa; });
+  CHECK(found != all.end());
+  return peak_of(team, **found);
+}
 
 Result<Rates> measure_rates(ThreadTeam& team, const Device& device) {
   SteadyClock clock;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -29,8 +30,8 @@ enum class Pages {
 Result<ReadBandwidth> measure_read_bandwidth(ThreadTeam& team, int64_t n_bytes, Pages pages,
                                              double at_least_s = 0.2);
 
-// The peak of the best runnable instruction set, in about 50 ms.
-IsaPeak measure_peak(ThreadTeam& team);
+// The peak of one of runnable_isas(), in about 50 ms.
+IsaPeak measure_peak(ThreadTeam& team, std::string_view isa);
 
 // All rates: buffers from half the L2 caches up to 1 GiB (at most an eighth of the
 // available memory), and the peak of each runnable instruction set.

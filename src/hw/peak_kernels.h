@@ -23,6 +23,7 @@ extern const PeakKernels kPeakScalar;
 extern const PeakKernels kPeakAvx2;
 extern const PeakKernels kPeakAvx512;
 extern const PeakKernels kPeakAvx512Vnni;
+extern const PeakKernels kPeakAmx;
 #endif
 
 }  // namespace hwtv::hw

@@ -28,7 +28,8 @@ BenchReport report() {
   batch.work.flops = 90e9;
   batch.step_bytes = 1.8e9;
   batch.compute_limit_ops_per_s = 1000e9;
-  batch.bandwidth_limit = {100e9, "DRAM"};
+  batch.read_limit_bytes_per_s = 100e9;
+  batch.read_level = "DRAM";
   batch.joules_per_token = 1.5;
   BenchResult skipped;
   skipped.test = {BenchTest::Kind::decode, 8192, 64, 1};

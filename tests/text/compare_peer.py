@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -44,6 +45,8 @@ Straße привет Ελλάδα สวัสดี नमस्ते مرحب
 Ω'S ﬁ İ ı""".split()
 BROKEN = [bytes([b]) for b in (0x80, 0xBF, 0xC0, 0xC3, 0xE0, 0xE4, 0xED, 0xF0, 0xF8, 0xFF)] + [
     b"\xC0\x80", b"\xED\xA0\x80", b"\xE4\xB8", b"\xF0\x9F\x98", b"\xF0\x82\x82\xAC"]
+# The share of texts that the peer may fail to read itself.
+MOST_ABORTED = 0.05
 RUNS = [1, 1, 2, 3, 4, 7, 8, 15, 16, 33, 64, 130, 600]
 
 
@@ -102,8 +105,14 @@ def random_text(rng, n_bytes, specials, broken):
     return re.sub(rb"[\xF4-\xF7]", b"\xF3", b"".join(parts))
 
 
+class Aborted(Exception):
+    """An assertion of the peer's own failed on a text: there is nothing to compare with."""
+
+
 def ids_of(command):
     result = subprocess.run(command, capture_output=True, check=False)
+    if result.returncode == -signal.SIGABRT and command[0] == PEER and b"GGML_ASSERT" in result.stderr:
+        raise Aborted
     if result.returncode:
         sys.exit(f"{command[0]} failed: {result.stderr.decode(errors='replace')[-500:]}")
     return result.stdout
@@ -137,7 +146,7 @@ def main():
         sys.exit(f"FAIL tokenizers against the peer: missing {missing}; run make peer and make build")
 
     n_texts = n_bytes = 0
-    differences = []
+    differences, aborted = [], []
     with tempfile.TemporaryDirectory() as folder:
         for vocabulary in vocabularies:
             specials = special_tokens(vocabulary)
@@ -148,7 +157,11 @@ def main():
                 path = pathlib.Path(folder) / "text"
                 path.write_bytes(text)
                 for special in (False, True):
-                    difference = compare(options.hwtv, vocabulary, path, special)
+                    try:
+                        difference = compare(options.hwtv, vocabulary, path, special)
+                    except Aborted:
+                        aborted.append(vocabulary.name)
+                        continue
                     n_texts += 1
                     n_bytes += len(text)
                     if difference:
@@ -158,10 +171,11 @@ def main():
                         differences.append(f"{vocabulary.name} {mode} --special, {kept}: {difference}")
     for line in differences[:10]:
         print("  " + line)
-    verdict = "FAIL" if differences else "PASS"
-    print(f"{verdict} tokenizers against the peer: {len(differences)} of {n_texts} texts differ "
-          f"({len(vocabularies)} vocabularies, {n_bytes / 1e6:.1f} MB); target 0")
-    return 1 if differences else 0
+    failed = differences or len(aborted) > MOST_ABORTED * n_texts
+    print(f"{'FAIL' if failed else 'PASS'} tokenizers against the peer: {len(differences)} of {n_texts} "
+          f"texts differ ({len(vocabularies)} vocabularies, {n_bytes / 1e6:.1f} MB; the peer aborts on "
+          f"{len(aborted)} more {' '.join(sorted(set(aborted)))}".strip() + "); target 0")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

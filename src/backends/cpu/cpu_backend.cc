@@ -104,9 +104,7 @@ Result<ops::WeightHandle> CpuBackend::import(const ops::WeightDecl& weight,
                 fmt::format("cpu cannot take part {} of {} of a weight", shard.rank, shard.n),
                 "run the model on one device");
   CHECK(static_cast<int64_t>(source.bytes.size()) == weight.n_bytes());
-  const bool packs = spec_.packing() == Packing::tiles && is_packable(weight);
-  HWTV_TRY(Weight taken, packs ? pack_weight(weight, source, team_, ledger_)
-                               : keep_weight(weight, source, team_, ledger_));
+  HWTV_TRY(Weight taken, take_weight(weight, source, spec_.packing(), team_, ledger_));
   if (!taken.in_file && source.release) copied_.push_back(source);
   weights_.push_back(std::make_unique<Weight>(std::move(taken)));
   return static_cast<ops::WeightHandle>(weights_.size() - 1);

@@ -14,10 +14,6 @@
 
 namespace hwtv::cpu {
 
-// Whether quantized weights are re-laid in tiles, or read where the file has them: slower, and
-// without a second copy while loading.
-enum class Packing { tiles, none };
-
 class CpuSpec final : public ops::BackendSpec {
  public:
   explicit CpuSpec(Packing packing = Packing::tiles) : packing_(packing) {}

@@ -40,7 +40,11 @@ static void dot_rows(const uint8_t* const* w, const float* x, int64_t n_in,
   int64_t k = 0;
   for (; k + kLanes <= n_in; k += kLanes) {
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) w_lanes[r] = Plain::load(w[r] + k * Plain::kBytes);
+    for (int r = 0; r < kRows; ++r) {
+      w_lanes[r] = Plain::load(w[r] + k * Plain::kBytes);
+      if constexpr (kTokens == 1)  // where the next rows lie
+        __builtin_prefetch(w[r] + k * Plain::kBytes + kRows * n_in * Plain::kBytes);
+    }
 #pragma GCC unroll 4
     for (int t = 0; t < kTokens; ++t) x_lanes[t] = load_f(x + t * n_in + k);
     step(w_lanes, x_lanes);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "hw/matrix_unit.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -16,6 +18,7 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
 extern const Kernels kAvx512VnniKernels;
+extern const Kernels kAmxKernels;
 #endif
 
 namespace {
@@ -33,10 +36,12 @@ bool can_run_avx512() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 bool can_run_avx512vnni() { return can_run_avx512() && __builtin_cpu_supports("avx512vnni"); }
+bool can_run_amx() { return can_run_avx512vnni() && hw::can_use_amx_int8(); }
 #endif
 
 constexpr Isa kIsas[] = {
 #if defined(__x86_64__)
+    {&kAmxKernels, can_run_amx},
     {&kAvx512VnniKernels, can_run_avx512vnni},
     {&kAvx512Kernels, can_run_avx512},
     {&kAvx2Kernels, can_run_avx2},

@@ -57,6 +57,7 @@ struct MatMulPart {
 };
 constexpr int64_t kTileOutputs = 16;  // outputs that a kernel computes side by side
 constexpr int64_t kPartRows = 256;
+constexpr int kPartTiles = 2;  // tiles of a packed weight that many rows are multiplied with together
 
 // One head of one token of the cache is a column of K and a row of V.  K lies in tiles of 16
 // tokens, element by element, so that the lanes of a vector are tokens; V lies row by row.

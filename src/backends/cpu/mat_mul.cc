@@ -7,9 +7,9 @@
 namespace hwtv::cpu {
 namespace {
 
-// A piece of work reads about this many weight bytes in a row: long against what is prefetched past
-// its end, short against a core that is taken away.
-constexpr int64_t kPieceBytes = 256 * 1024;
+// A piece of work reads about this many weight bytes: long against taking it, short against a core
+// that is taken away.
+constexpr int64_t kPieceBytes = 64 * 1024;
 // Less than this is read by the caller alone: waking the team would cost about as much.
 constexpr int64_t kAloneBytes = 32 * 1024;
 
@@ -37,7 +37,7 @@ Member make_member(const ops::MatMul& op, int64_t n_rows, const Step& step) {
   const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
   const Kernels& table = step.executable.table();
   member.kernel = weight.is_packed ? table.matmul_packed[type] : table.matmul[type];
-  member.part_outputs = weight.is_packed && n_rows > 1 ? 2 * kTileOutputs : kTileOutputs;
+  member.part_outputs = weight.is_packed && n_rows > 1 ? kPartTiles * kTileOutputs : kTileOutputs;
   member.n_out_parts = (weight.decl.n_rows + member.part_outputs - 1) / member.part_outputs;
   return member;
 }

@@ -10,6 +10,8 @@ namespace {
 
 // Bytes ahead of where a tile is read: a few hundred nanoseconds of one core's share of the memory.
 constexpr int64_t kPrefetchBytes = 8192;
+// Into the second level: the first has too few lines under way at once to hide the memory's latency.
+constexpr int kToL2 = 2;
 
 template <typename Packed>
 HWTV_INLINE F min_of(const PackedTile& tile, int64_t block, int g) {
@@ -40,36 +42,48 @@ HWTV_INLINE F add_block(F total, const PackedTile& tile, int64_t block, const in
   return total;
 }
 
+// Asks for what lies `ahead` of block `block` of a tile.
+template <typename Packed>
+HWTV_INLINE void prefetch_block(const uint8_t* ahead, int64_t block) {
+  constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
+#pragma GCC unroll 4
+  for (int line = 0; line < kBlockBytes; line += 64)
+    __builtin_prefetch(ahead + block * kBlockBytes + line, 0, kToL2);
+}
+
 template <typename Packed>
 static F multiply_row(const uint8_t* weight, int64_t n_in, const QuantizedRows& x) {
   const int64_t n_blocks = n_in / Packed::kBlock;
   const PackedTile tile = packed_tile<Packed>(weight, n_blocks);
-  constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
   F total = set_f(0);
   for (int64_t block = 0; block < n_blocks; ++block) {
-#pragma GCC unroll 4
-    for (int line = 0; line < kBlockBytes; line += 64)
-      __builtin_prefetch(weight + block * kBlockBytes + kPrefetchBytes + line);
+    prefetch_block<Packed>(weight + kPrefetchBytes, block);
     const int64_t k = block * Packed::kBlock;
     total = add_block<Packed>(total, tile, block, x.quants + k, x.scales + k / 32, x.sums + k / 16);
   }
   return total;
 }
 
-// Elements [k, k + n) of a tile as bytes.  Requires: both are multiples of kBlock, n <= kChunk.
-template <typename Packed>
-static void expand_tile(const PackedTile& packed, int64_t k, int64_t n, Tile& tile) {
+// Elements [k, k + n) of a tile as bytes: signed ones, less their zero point, where kCentered.  Asks
+// for the same of the tile at `ahead`.  Requires: both are multiples of kBlock, n <= kChunk.
+template <typename Packed, bool kCentered>
+static void expand_tile(const PackedTile& packed, const uint8_t* ahead, int64_t k, int64_t n,
+                        Tile& tile) {
   constexpr int kGroup = Packed::kGroup, kGroups = Packed::kBlock / kGroup;
   for (int64_t i = 0; i < n / Packed::kBlock; ++i) {
     const int64_t block = k / Packed::kBlock + i;
+    prefetch_block<Packed>(ahead, block);
 #pragma GCC unroll kUnroll
     for (int g = 0; g < kGroups; ++g) {
       const int64_t at = i * kGroups + g;
       store_f(tile.scales[at], Packed::scale(packed, block, g));
       if constexpr (Packed::kHasMin) store_f(tile.mins[at], Packed::min(packed, block, g));
 #pragma GCC unroll kUnroll
-      for (int j = 0; j < kGroup / 4; ++j)
-        store_w(&tile.quants[at * (kGroup / 4) + j][0][0], Packed::slice(packed, block, g, j));
+      for (int j = 0; j < kGroup / 4; ++j) {
+        W slice = Packed::slice(packed, block, g, j);
+        if constexpr (kCentered) slice = subtract_w(slice, Packed::kZero);
+        store_w(&tile.quants[at * (kGroup / 4) + j][0][0], slice);
+      }
     }
   }
 }
@@ -87,8 +101,7 @@ HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, i
           x.sums + 2 * block * kBlockRows + lane};
 }
 
-// Totals of one part: the rows' sums of the outputs of kTiles tiles.
-constexpr int kPartTiles = 2;
+// Totals of one part.
 struct PartSums {
   alignas(64) float sums[kPartRows][kPartTiles][kLanes];
 };
@@ -150,6 +163,16 @@ static void add_all_rows(const Tile* tiles, const MatMulArgs& a, int64_t k, int6
   add.template operator()<1>();
 }
 
+#ifdef __AMX_INT8__
+#include "backends/cpu/amx_inl.h"
+#else
+constexpr bool kHasMatrixUnit = false;
+constexpr int64_t kMatrixUnitRows = 0;
+template <typename Packed, int kTiles>
+static void add_all_blocks(const Tile*, const MatMulArgs&, int64_t, int64_t, const MatMulPart&,
+                           PartSums&) {}
+#endif
+
 // out = sum + bias for one tile of one row.
 HWTV_INLINE void finish_tile(const MatMulArgs& a, int64_t row, int64_t out, F sum) {
   const int64_t n = a.n_out - out < kTileOutputs ? a.n_out - out : kTileOutputs;
@@ -163,15 +186,26 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
   PartSums part_sums;
   Tile tiles[kTiles];
   PackedTile packed[kTiles];
-  for (int i = 0; i < kTiles; ++i)
-    packed[i] = packed_tile<Packed>(a.weight + (out + i * kTileOutputs) * a.row_bytes,
-                                    a.n_in / Packed::kBlock);
+  const uint8_t* ahead[kTiles];  // the next part's tiles
+  for (int i = 0; i < kTiles; ++i) {
+    const uint8_t* const tile = a.weight + (out + i * kTileOutputs) * a.row_bytes;
+    packed[i] = packed_tile<Packed>(tile, a.n_in / Packed::kBlock);
+    ahead[i] = tile + kTiles * kTileOutputs * a.row_bytes;
+  }
   const int64_t n_rows = part.row_end - part.row_begin;
-  __builtin_memset(part_sums.sums, 0, sizeof part_sums.sums[0] * static_cast<uint64_t>(n_rows));
+  const int64_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
+  __builtin_memset(part_sums.sums, 0,
+                   sizeof part_sums.sums[0] * static_cast<uint64_t>(n_blocks * kBlockRows));
+  const bool by_matrix_unit = kHasMatrixUnit && n_rows >= kMatrixUnitRows;
   for (int64_t k = 0; k < a.n_in; k += kChunk) {
     const int64_t n = a.n_in - k < kChunk ? a.n_in - k : kChunk;
-    for (int i = 0; i < kTiles; ++i) expand_tile<Packed>(packed[i], k, n, tiles[i]);
-    add_all_rows<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+    if (by_matrix_unit) {
+      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, true>(packed[i], ahead[i], k, n, tiles[i]);
+      add_all_blocks<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+    } else {
+      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, false>(packed[i], ahead[i], k, n, tiles[i]);
+      add_all_rows<Packed, kTiles>(tiles, a, k, n, part, part_sums);
+    }
   }
   for (int64_t row = 0; row < n_rows; ++row)
     for (int i = 0; i < kTiles; ++i)

@@ -192,6 +192,10 @@ HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
   return {_mm256_or_si256(a.lo, _mm256_and_si256(moved(b.lo), m)),
           _mm256_or_si256(a.hi, _mm256_and_si256(moved(b.hi), m))};
 }
+HWTV_INLINE W subtract_w(W a, int zero) {
+  const __m256i z = _mm256_set1_epi8(static_cast<char>(zero));
+  return {_mm256_sub_epi8(a.lo, z), _mm256_sub_epi8(a.hi, z)};
+}
 HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
   const __m256i entries = _mm256_broadcastsi128_si256(load_128(table));
   return {_mm256_shuffle_epi8(entries, a.lo), _mm256_shuffle_epi8(entries, a.hi)};

@@ -111,6 +111,8 @@ HWTV_INLINE F scale_by_power(F a, I n) {
   return {_mm512_mul_ps(a.v, _mm512_castsi512_ps(bits))};
 }
 
+HWTV_INLINE I load_i16_i(const int16_t* p) { return {_mm512_cvtepi16_epi32(load_256(p))}; }
+HWTV_INLINE I load_i(const int32_t* p) { return {_mm512_load_si512(p)}; }
 HWTV_INLINE I load_u8_i(const uint8_t* p) { return {_mm512_cvtepu8_epi32(load_128(p))}; }
 HWTV_INLINE I load_u16_i(const uint8_t* p) { return {_mm512_cvtepu16_epi32(load_256(p))}; }
 HWTV_INLINE I field_i(I a, int shift, int32_t mask) {
@@ -154,6 +156,9 @@ HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
                                     : b.v;
   const __m512i m = _mm512_set1_epi8(static_cast<char>(mask));
   return {_mm512_ternarylogic_epi32(moved, m, a.v, 0xea)};  // moved & m | a
+}
+HWTV_INLINE W subtract_w(W a, int zero) {
+  return {_mm512_sub_epi8(a.v, _mm512_set1_epi8(static_cast<char>(zero)))};
 }
 HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
   return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(load_128(table)), a.v)};

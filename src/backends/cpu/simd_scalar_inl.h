@@ -239,6 +239,10 @@ HWTV_INLINE W merge_w(W a, W b, int shift, uint8_t mask) {
     a.v[i] |= static_cast<uint8_t>((shift >= 0 ? b.v[i] << shift : b.v[i] >> -shift) & mask);
   return a;
 }
+HWTV_INLINE W subtract_w(W a, int zero) {
+  for (int i = 0; i < 64; ++i) a.v[i] = static_cast<uint8_t>(a.v[i] - zero);
+  return a;
+}
 HWTV_INLINE W look_up_w(W a, const uint8_t* table) {
   for (int i = 0; i < 64; ++i) a.v[i] = table[a.v[i]];
   return a;

@@ -14,13 +14,7 @@ constexpr int64_t kPieceBytes = int64_t{1} << 20;  // packed by one thread, then
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kMostBlockBytes = 256;
 
-}  // namespace
-
-bool is_packable(const ops::WeightDecl& weight) {
-  const auto type = weight_type(weight.dtype);
-  return type && is_packed(*type) && weight.role != ops::WeightRole::embedding;
-}
-
+// Re-lays a weight with all threads, letting go of the source piece by piece.
 Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            ThreadTeam& team, hw::Ledger& ledger) {
   const WeightType type = *weight_type(decl.dtype);
@@ -42,16 +36,26 @@ Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource&
   return weight;
 }
 
-Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+// Copies it as it lies, likewise.
+Result<Weight> copy_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            ThreadTeam& team, hw::Ledger& ledger) {
   Weight weight{.decl = decl};
-  if (decl.n_rows == 1) {
-    HWTV_TRY(weight.held,
-             hw::Buffer::allocate(ledger, hw::Use::weights, decl.name, decl.n_bytes()));
-    std::memcpy(weight.held.data(), source.bytes.data(), source.bytes.size());
-    return weight;
-  }
-  weight.in_file = source.bytes.data();
+  HWTV_TRY(weight.held, hw::Buffer::allocate_untouched(ledger, hw::Use::weights, decl.name,
+                                                       decl.n_bytes()));
+  team.for_each_chunk(decl.n_bytes(), kPieceBytes, [&](int64_t begin, int64_t end, int) {
+    const auto piece =
+        source.bytes.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+    std::memcpy(weight.held.data() + begin, piece.data(), piece.size());
+    if (source.release) source.release(piece);
+  });
+  return weight;
+}
+
+// Leaves it where the file has it.  One byte of each page is read: a disk that fails does so here,
+// and no step waits for one.
+Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+                           ThreadTeam& team, hw::Ledger& ledger) {
+  Weight weight{.decl = decl, .in_file = source.bytes.data()};
   HWTV_TRY(weight.reservation, ledger.reserve(hw::Use::weights, decl.name, decl.n_bytes()));
   const auto n_pages = static_cast<int64_t>(source.bytes.size() + kPageBytes - 1) / kPageBytes;
   team.for_each_chunk(n_pages, kPieceBytes / kPageBytes, [&](int64_t begin, int64_t end, int) {
@@ -59,6 +63,22 @@ Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource&
       asm volatile("" ::"r"(source.bytes[static_cast<size_t>(page * kPageBytes)]) : "memory");
   });
   return weight;
+}
+
+}  // namespace
+
+bool is_packable(const ops::WeightDecl& weight) {
+  const auto type = weight_type(weight.dtype);
+  return type && is_packed(*type) && weight.role != ops::WeightRole::embedding;
+}
+
+Result<Weight> take_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+                           Packing packing, ThreadTeam& team, hw::Ledger& ledger) {
+  const bool is_looked_up = decl.role == ops::WeightRole::embedding;
+  if (decl.n_rows > 1 && (packing == Packing::none || is_looked_up))
+    return keep_weight(decl, source, team, ledger);
+  return is_packable(decl) && packing == Packing::tiles ? pack_weight(decl, source, team, ledger)
+                                                        : copy_weight(decl, source, team, ledger);
 }
 
 void read_row(const Weight& weight, int64_t row, float* out) {

@@ -26,19 +26,19 @@ struct Weight {
   int64_t size_bytes() const { return reservation.size_bytes() + held.size_bytes(); }
 };
 
+// Whether matrices are re-laid for the kernels, or read where the file has them: slower, and without
+// a second copy while loading.
+enum class Packing { tiles, none };
+
 // Whether the backend re-lays a weight: all that matrix products read as integers.
 bool is_packable(const ops::WeightDecl& weight);
 
-// Re-lays a weight with all threads, letting go of the source piece by piece.
-// Errors: out_of_memory.  Requires: is_packable(decl).
-Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
-                           ThreadTeam& team, hw::Ledger& ledger);
-
-// Takes a weight as it is.  Vectors are copied: where the matrices around them are packed, reading
-// them in the file would bring those back into resident memory.  Of others one byte of each page is
-// read: a disk that fails does so here, and no step waits for one.  Errors: out_of_memory.
-Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
-                           ThreadTeam& team, hw::Ledger& ledger);
+// Takes a weight with all threads.  With Packing::tiles matrices are re-laid or copied: to huge pages,
+// and the source is let go of piece by piece, so that a file is resident once.  A table that only few
+// rows of are looked up stays in the file, and so does every matrix with Packing::none.  Vectors are
+// always copied: reading them in the file would map the pages around them.  Errors: out_of_memory.
+Result<Weight> take_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+                           Packing packing, ThreadTeam& team, hw::Ledger& ledger);
 
 // Dequantizes one row.  out (decl.width)
 void read_row(const Weight& weight, int64_t row, float* out);

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 AVX = re.compile(r"\t(v(?!er[rw]\b)[a-z0-9]+) .*|.*%[yz]mm")
-OPTIONAL = re.compile(r"isa_avx\w*\.cc\.o$")
+OPTIONAL = re.compile(r"isa_a[vm]x\w*\.cc\.o$")
 
 
 def members(tool, flags, archive, header):
