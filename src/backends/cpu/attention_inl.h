@@ -36,8 +36,10 @@ static Queries unpack_queries(const AttentionArgs& a, const AttentionPart& part)
 
 // One split of a part: scores become weights exp(score - max).
 struct Split {
-  int64_t first;   // position of weights[r][0]
-  int64_t lo, hi;  // the positions that any row sees
+  int64_t first;    // position of weights[r][0]
+  int64_t lo, hi;   // the positions that any row sees
+  int64_t n_known;  // positions that the block table reaches to: those of the last row
+  int64_t key_tile_bytes;
   float max[kQueryRows];
   float sum[kQueryRows];  // 0: the row sees nothing here
   // A tile's lanes may reach past the last position.
@@ -57,16 +59,37 @@ HWTV_INLINE void for_rows(int64_t n, const Work& work) {
   if (n - row == 1) work.template operator()<1>(row);
 }
 
+// Memory is asked for before it is needed, in the order of use: a split's values while its keys are
+// scored, the next split's keys while its values are summed.  Exactly those bytes, once for all rows:
+// the pieces of one head lie apart, so that reading on past one would fetch another head's.
+HWTV_INLINE void prefetch_bytes(const uint8_t* at, int64_t n_bytes) {
+#pragma GCC unroll 4
+  for (int64_t line = 0; line < n_bytes; line += 64) __builtin_prefetch(at + line, 0, kToL2);
+}
+HWTV_INLINE void prefetch_keys(const AttentionArgs& a, const AttentionPart& part,
+                               const Split& split, int64_t p) {
+  if (p >= split.n_known) return;
+  prefetch_bytes(key_tile(a.place, part.block_table, part.kv_head, p, split.key_tile_bytes),
+                 split.key_tile_bytes);
+}
+// In a split whose keys nobody asked for.
+constexpr int64_t kKeysAhead = 2 * kKvTileTokens;
+
 template <typename Keys, int kRows>
 static void score_rows(const AttentionArgs& a, const AttentionPart& part, const float* const* q,
                        Split& split, int64_t row) {
-  const int64_t tile_bytes = Keys::tile_bytes(a.head_dim);
   const int64_t step = a.place.block_tokens < kKvTileTokens ? a.place.block_tokens : kKvTileTokens;
   for (int64_t p = split.lo - split.lo % step; p < split.hi; p += step) {
     F acc[kRows];
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) acc[r] = set_f(0);
-    const uint8_t* tile = key_tile(a.place, part.block_table, part.kv_head, p, tile_bytes);
+    const uint8_t* tile =
+        key_tile(a.place, part.block_table, part.kv_head, p, split.key_tile_bytes);
+    if (row == 0) {
+      prefetch_bytes(value_row(a.place, part.block_table, part.kv_head, p),
+                     step * a.place.v_row_bytes);
+      prefetch_keys(a, part, split, p + kKeysAhead);
+    }
     Keys::template add_scores<kRows>(tile, q, a.head_dim, acc);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r)
@@ -101,6 +124,8 @@ static void score_split(const AttentionArgs& a, const AttentionPart& part, const
   split.first = index * kSplitTokens;
   split.lo = split.first + kSplitTokens;
   split.hi = split.first;
+  split.n_known = rows.end[rows.n - 1];
+  split.key_tile_bytes = Keys::tile_bytes(a.head_dim);
   for (int64_t r = 0; r < rows.n; ++r) {
     const int64_t begin = rows.begin[r] > split.first ? rows.begin[r] : split.first;
     const int64_t last = split.first + kSplitTokens;
@@ -118,9 +143,6 @@ static void score_split(const AttentionArgs& a, const AttentionPart& part, const
   for (int64_t r = 0; r < rows.n; ++r) weigh_row(split, r, rows.begin[r], rows.end[r]);
 }
 
-// Rows ahead whose values are asked for while a row is summed.
-constexpr int64_t kPrefetchRows = 16;
-
 // out[r][i] = sum over the split's positions of weight * values [d + 16 i, d + 16 i + 16), in
 // order.
 template <typename Values, int kRows, int kSlices>
@@ -135,11 +157,10 @@ static void sum_values(const AttentionArgs& a, const AttentionPart& part, const 
     const uint8_t* value = value_row(a.place, part.block_table, part.kv_head, p);
     const int64_t block_end = p - p % a.place.block_tokens + a.place.block_tokens;
     const int64_t end = block_end < split.hi ? block_end : split.hi;
+    if (row == 0 && d == 0)
+      for (int64_t t = p; t < end; t += kKvTileTokens)
+        prefetch_keys(a, part, split, t + kSplitTokens);
     for (; p < end; ++p, value += a.place.v_row_bytes) {
-      if constexpr (kSlices > 1) {
-        __builtin_prefetch(value + kPrefetchRows * a.place.v_row_bytes);
-        __builtin_prefetch(value + kPrefetchRows * a.place.v_row_bytes + 64);
-      }
       F v[kSlices];
 #pragma GCC unroll 4
       for (int i = 0; i < kSlices; ++i) v[i] = Values::load(value, d + kLanes * i);

@@ -42,29 +42,37 @@ HWTV_INLINE F add_block(F total, const PackedTile& tile, int64_t block, const in
   return total;
 }
 
+// Asks for what lies `ahead` of block `block` of a tile.
+template <typename Packed>
+HWTV_INLINE void prefetch_block(const uint8_t* ahead, int64_t block) {
+  constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
+#pragma GCC unroll 4
+  for (int line = 0; line < kBlockBytes; line += 64)
+    __builtin_prefetch(ahead + block * kBlockBytes + line, 0, kToL2);
+}
+
 template <typename Packed>
 static F multiply_row(const uint8_t* weight, int64_t n_in, const QuantizedRows& x) {
   const int64_t n_blocks = n_in / Packed::kBlock;
   const PackedTile tile = packed_tile<Packed>(weight, n_blocks);
-  constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
   F total = set_f(0);
   for (int64_t block = 0; block < n_blocks; ++block) {
-#pragma GCC unroll 4
-    for (int line = 0; line < kBlockBytes; line += 64)
-      __builtin_prefetch(weight + block * kBlockBytes + kPrefetchBytes + line, 0, kToL2);
+    prefetch_block<Packed>(weight + kPrefetchBytes, block);
     const int64_t k = block * Packed::kBlock;
     total = add_block<Packed>(total, tile, block, x.quants + k, x.scales + k / 32, x.sums + k / 16);
   }
   return total;
 }
 
-// Elements [k, k + n) of a tile as bytes: signed ones, less their zero point, where kCentered.
-// Requires: both are multiples of kBlock, n <= kChunk.
+// Elements [k, k + n) of a tile as bytes: signed ones, less their zero point, where kCentered.  Asks
+// for the same of the tile at `ahead`.  Requires: both are multiples of kBlock, n <= kChunk.
 template <typename Packed, bool kCentered>
-static void expand_tile(const PackedTile& packed, int64_t k, int64_t n, Tile& tile) {
+static void expand_tile(const PackedTile& packed, const uint8_t* ahead, int64_t k, int64_t n,
+                        Tile& tile) {
   constexpr int kGroup = Packed::kGroup, kGroups = Packed::kBlock / kGroup;
   for (int64_t i = 0; i < n / Packed::kBlock; ++i) {
     const int64_t block = k / Packed::kBlock + i;
+    prefetch_block<Packed>(ahead, block);
 #pragma GCC unroll kUnroll
     for (int g = 0; g < kGroups; ++g) {
       const int64_t at = i * kGroups + g;
@@ -178,9 +186,12 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
   PartSums part_sums;
   Tile tiles[kTiles];
   PackedTile packed[kTiles];
-  for (int i = 0; i < kTiles; ++i)
-    packed[i] = packed_tile<Packed>(a.weight + (out + i * kTileOutputs) * a.row_bytes,
-                                    a.n_in / Packed::kBlock);
+  const uint8_t* ahead[kTiles];  // the next part's tiles
+  for (int i = 0; i < kTiles; ++i) {
+    const uint8_t* const tile = a.weight + (out + i * kTileOutputs) * a.row_bytes;
+    packed[i] = packed_tile<Packed>(tile, a.n_in / Packed::kBlock);
+    ahead[i] = tile + kTiles * kTileOutputs * a.row_bytes;
+  }
   const int64_t n_rows = part.row_end - part.row_begin;
   const int64_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
   __builtin_memset(part_sums.sums, 0,
@@ -189,10 +200,10 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
   for (int64_t k = 0; k < a.n_in; k += kChunk) {
     const int64_t n = a.n_in - k < kChunk ? a.n_in - k : kChunk;
     if (by_matrix_unit) {
-      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, true>(packed[i], k, n, tiles[i]);
+      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, true>(packed[i], ahead[i], k, n, tiles[i]);
       add_all_blocks<Packed, kTiles>(tiles, a, k, n, part, part_sums);
     } else {
-      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, false>(packed[i], k, n, tiles[i]);
+      for (int i = 0; i < kTiles; ++i) expand_tile<Packed, false>(packed[i], ahead[i], k, n, tiles[i]);
       add_all_rows<Packed, kTiles>(tiles, a, k, n, part, part_sums);
     }
   }
