@@ -88,7 +88,7 @@ class Sampler {
   const ProductKey key_;
   const ops::Program program_;
   const std::vector<int32_t> tokens_;
-  const ops::StepInput input_{.tokens = tokens_};
+  const ops::StepInput input_ = {tokens_, {}, {}};
   ThreadTeam& team_;
   Clock& clock_;
   std::vector<const ops::MatMul*> products_;
