@@ -54,7 +54,7 @@ std::string kernel_list_text(const KernelList& list) {
   }
   text += fmt::format("\n{:<34} {:>5}  why\n", "other ops", "count");
   for (const OtherKernel& other : list.others)
-    text += fmt::format("{:<34} {:>5}  rule: no other gives the same bits\n", other.kernel,
+    text += fmt::format("{:<34} {:>5}  rule: only products are tried\n", other.kernel,
                         other.n_ops);
   return text;
 }

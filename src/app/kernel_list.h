@@ -23,7 +23,7 @@ struct ProductChoice {
   double n_ops() const;
 };
 
-// The other ops that one kernel computes: they have no alternative that gives the same bits.
+// The other ops that one kernel computes: by rule, nothing is tried.
 struct OtherKernel {
   std::string kernel;  // "attention_f16_f16_avx512vnni"
   int64_t n_ops;
