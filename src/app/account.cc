@@ -44,12 +44,18 @@ void fill_memory(Session& session, const AnswerFacts& facts, Account& account) {
 // Measured after the answer, so that share and limit saw the same machine.
 void fill_limits(Session& session, Account& account) {
   account.prefill_limit_ops_per_s = measure_compute_limit(session, account.compute_kind);
-  const BandwidthLimit limit = measure_bandwidth_limit(session, account.decode_token_bytes);
+  const BandwidthLimit limit = measure_bandwidth_limit(session, account.decode_step_bytes());
   account.decode_limit_bytes_per_s = limit.bytes_per_s;
   account.memory_level = limit.level;
 }
 
 }  // namespace
+
+double Account::decode_step_bytes() const {
+  if (n_decode_steps == 0) return 0;
+  return decode_token_bytes * static_cast<double>(decode.n_tokens) /
+         static_cast<double>(n_decode_steps);
+}
 
 double Account::prefill_share() const {
   if (prefill.seconds <= 0 || prefill_limit_ops_per_s <= 0) return 0;
@@ -69,6 +75,10 @@ Account make_account(Session& session, const AnswerFacts& facts) {
   Account account;
   account.prefill = {prefill.n_tokens, prefill.seconds};
   account.decode = {decode.n_tokens, decode.seconds};
+  account.n_decode_steps = decode.n_steps;
+  account.speculates = engine.config().speculation != engine::SpeculationMode::off;
+  account.n_proposed = decode.n_proposed_tokens;
+  account.n_accepted = decode.n_accepted_tokens;
   account.answer_s = facts.answer_s;
   account.first_token_s = facts.first_token_s;
   account.load_s = session.load_s();
@@ -81,10 +91,13 @@ Account make_account(Session& session, const AnswerFacts& facts) {
   account.prefill_ops = prefill.work.n_ops();
   fill_memory(session, facts, account);
   if (decode.n_tokens > 0) {
-    account.decode_kv_token_bytes =
-        kv_token_bytes(session) * mean_context_tokens(facts.n_prompt, decode.n_tokens);
-    account.decode_token_bytes =
-        step_weight_bytes(session.model().program()) + account.decode_kv_token_bytes;
+    // A step reads everything once, however many tokens it gives.
+    const double steps_per_token =
+        static_cast<double>(decode.n_steps) / static_cast<double>(decode.n_tokens);
+    account.decode_kv_token_bytes = steps_per_token * kv_token_bytes(session) *
+                                    mean_context_tokens(facts.n_prompt, decode.n_tokens);
+    account.decode_token_bytes = steps_per_token * step_weight_bytes(session.model().program()) +
+                                 account.decode_kv_token_bytes;
     account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
   }
   fill_limits(session, account);
@@ -151,6 +164,12 @@ std::string account_text(const Account& a) {
                                      a.decode_token_bytes * a.decode.tokens_per_s() / 1e9,
                                      a.decode_limit_bytes_per_s / 1e9)
                        : "the limit could not be measured");
+  if (a.n_proposed > 0)
+    text +=
+        fmt::format("        guessed {:>6} {:<6} {:>6.0f} % accepted   {} in {} decode steps\n",
+                    a.n_proposed, a.n_proposed == 1 ? "token" : "tokens",
+                    100.0 * static_cast<double>(a.n_accepted) / static_cast<double>(a.n_proposed),
+                    format_tokens(a.decode.n_tokens), a.n_decode_steps);
   const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   text += fmt::format(
       "memory  weights {:.1f} MiB   kv {:.1f} of {:.1f} MiB   activations {:.1f} MiB   runtime "
@@ -194,6 +213,11 @@ std::string account_json(const Account& a) {
         {"memory_level", a.memory_level},
         {"limit_bytes_per_s", a.decode_limit_bytes_per_s},
         {"share_of_limit", a.decode_share()}}},
+      {"speculation",
+       {{"on", a.speculates},
+        {"proposed_tokens", a.n_proposed},
+        {"accepted_tokens", a.n_accepted},
+        {"decode_steps", a.n_decode_steps}}},
       {"memory",
        {{"weights_bytes", a.weights_bytes},
         {"kv_used_bytes", a.kv_used_bytes},

@@ -23,6 +23,9 @@ struct Account {
   double load_s = 0;
   int64_t n_answer = 0;
   int64_t n_reused = 0;  // prompt tokens that were already in the cache
+  int64_t n_decode_steps = 0;
+  int64_t n_proposed = 0, n_accepted = 0;  // guessed tokens that decode checked, that came true
+  bool speculates = false;
   int n_threads = 0;
   std::string kernels;       // the kernel of the largest matrices: "q4_1_avx512vnni"
   std::string compute_kind;  // "int8" or "f32": what the prefill's limit counts
@@ -41,6 +44,8 @@ struct Account {
   std::optional<int64_t> observed_bytes;  // nullopt: not observable here
   std::string observed_reason;            // why not
 
+  // File and cache bytes of one decode step, which may give several tokens; 0: there was none.
+  double decode_step_bytes() const;
   double prefill_share() const;  // of its compute limit; 0: unknown
   double decode_share() const;   // of its bandwidth limit; 0: unknown
 };

@@ -15,6 +15,7 @@
 #include "app/output.h"
 #include "app/run_journal.h"
 #include "app/sampling_flags.h"
+#include "app/speculation_flags.h"
 #include "base/file.h"
 
 namespace hwtv::app {
@@ -202,6 +203,7 @@ Command make_chat_command() {
       {"--raw", "", "no template: the conversation's lines as they are", &options->raw},
   };
   for (Option& option : sampling_flags(options->sampling)) command.options.push_back(option);
+  for (Option& option : speculation_flags(options->session)) command.options.push_back(option);
   for (Option& option : session_flags(options->session)) command.options.push_back(option);
   command.run = [options] { return chat(*options); };
   return command;

@@ -14,6 +14,7 @@
 #include "app/run_journal.h"
 #include "app/sampling_flags.h"
 #include "app/session.h"
+#include "app/speculation_flags.h"
 #include "base/file.h"
 
 namespace hwtv::app {
@@ -152,6 +153,7 @@ Command make_run_command() {
       {"--no-account", "", "leave the account out", &options->no_account},
   };
   for (Option& option : sampling_flags(options->sampling)) command.options.push_back(option);
+  for (Option& option : speculation_flags(options->session)) command.options.push_back(option);
   for (Option& option : session_flags(options->session)) command.options.push_back(option);
   command.run = [options] { return run(*options); };
   return command;

@@ -10,7 +10,9 @@
 #include "app/model_cache.h"
 #include "app/note.h"
 #include "app/progress.h"
+#include "app/speculation_flags.h"
 #include "base/units.h"
+#include "engine/prompt_lookup.h"
 #include "text/tokenizer_memory.h"
 
 namespace hwtv::app {
@@ -67,6 +69,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
                 fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
   if (options.context < 0) return bad("--ctx", options.context);
   if (options.chunk < 1) return bad("--chunk", options.chunk);
+  HWTV_TRY_VOID(check_speculation(options));
   std::unique_ptr<Session> session(new Session());
   session->options_ = options;
   const double start_s = session->clock_.now_s();
@@ -102,8 +105,16 @@ engine::EngineConfig Session::engine_config(int64_t context_tokens) const {
   config.n_outputs_max = std::min(options_.n_outputs, config.n_tokens_max);
   config.kv_pool_tokens = options_.kv_pool_tokens;
   config.k_dtype = config.v_dtype = kv_dtype_;
+  config.speculation = speculation_mode(options_);
+  config.n_proposed_max = options_.draft_max;
   config.profile = options_.profile;
   return config;
+}
+
+int64_t Session::lookup_bytes(int64_t context_tokens) const {
+  return speculation_mode(options_) == engine::SpeculationMode::off
+             ? 0
+             : engine::PromptLookup::predict_bytes(context_tokens);
 }
 
 plan::MemoryPlan Session::price(int64_t context_tokens) const {
@@ -111,6 +122,7 @@ plan::MemoryPlan Session::price(int64_t context_tokens) const {
   const plan::RuntimeShape runtime{.n_threads = device_->n_threads(),
                                    .n_seqs = options_.n_seqs,
                                    .vocab_size = model_->config().vocab_size,
+                                   .lookup_bytes = lookup_bytes(context_tokens),
                                    .tokenizer_bytes = text::predict_tokenizer_bytes(file),
                                    .metadata_bytes = metadata_bytes(file)};
   return plan::predict_memory(backend_->spec(), model_->program(),

@@ -26,16 +26,19 @@ struct SessionOptions {
   int64_t chunk = 256;  // tokens of a prefill step
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
-  int64_t n_outputs = 1;       // output rows of a step
-  bool no_pack = false;        // read quantized weights where the file has them
-  int64_t kv_pool_tokens = 0;  // of all sequences together; 0: n_seqs contexts
+  int64_t n_outputs = 1;          // output rows of a step
+  bool no_pack = false;           // read quantized weights where the file has them
+  int64_t kv_pool_tokens = 0;     // of all sequences together; 0: n_seqs contexts
+  std::string speculate = "off";  // auto, off, lookup
+  int64_t draft_max = 15;         // guessed tokens of a step
   bool profile = false;
-  bool quiet = false;     // no progress
-  bool announce = false;  // say what will be held before anything is allocated
+  bool quiet = false;                 // no progress
+  bool announce = false;              // say what will be held before anything is allocated
   ref::MatMulObserver observer = {};  // of the ref backend
 };
 inline constexpr int64_t kDefaultContext = 4096;
 inline constexpr int64_t kMostThreads = 1024;
+inline constexpr int64_t kMostDraftTokens = 64;
 
 // The flags that every computing command shares; `options` outlives the table.
 std::vector<Option> session_flags(SessionOptions& options);
@@ -64,6 +67,7 @@ class Session {
   Result<void> check_memory();
   Result<void> load();
   engine::EngineConfig engine_config(int64_t context_tokens) const;
+  int64_t lookup_bytes(int64_t context_tokens) const;
   plan::MemoryPlan price(int64_t context_tokens) const;
 
   SessionOptions options_;

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/units.h"
+#include "engine/prompt_lookup.h"
 #include "ops/work.h"
 
 namespace hwtv::engine {
@@ -24,6 +25,12 @@ std::vector<kv::KvBlockPool> make_pools(const ops::Limits& limits) {
   std::vector<kv::KvBlockPool> pools;
   for (const int64_t n_blocks : limits.n_kv_blocks) pools.emplace_back(n_blocks);
   return pools;
+}
+
+// Guessed tokens that fit into a step beside one token of each sequence.
+int64_t proposed_max(const EngineConfig& config, int64_t n_tokens_max) {
+  if (config.speculation == SpeculationMode::off) return 0;
+  return std::clamp<int64_t>(config.n_proposed_max, 0, n_tokens_max - config.n_seqs_max);
 }
 
 // The length of the longest prefix two token lists share.
@@ -50,7 +57,8 @@ ops::Limits limits_for(const EngineConfig& config, const ops::Program& program) 
   ops::Limits limits;
   limits.n_tokens_max = std::max(config.n_tokens_max, config.n_seqs_max);
   limits.n_seqs_max = config.n_seqs_max;
-  limits.n_outputs_max = std::max(config.n_outputs_max, config.n_seqs_max);
+  limits.n_outputs_max =
+      std::max(config.n_outputs_max, config.n_seqs_max + proposed_max(config, limits.n_tokens_max));
   limits.context_tokens_max = config.context_tokens_max;
   limits.kv_block_tokens = config.kv_block_tokens;
   limits.n_kv_blocks.assign(program.kv_groups.size(), pool_blocks(config));
@@ -68,6 +76,8 @@ Engine::Engine(ops::Backend& backend, const model::Model& model, EngineConfig co
       clock_(clock),
       recorder_(recorder),
       scheduler_({limits_.n_tokens_max, limits_.n_seqs_max, limits_.n_outputs_max}),
+      speculation_(config.speculation, proposed_max(config, limits_.n_tokens_max),
+                   limits_.n_outputs_max),
       vocab_size_(model.program().value(model.program().outputs.at(0).value).width),
       pools_(make_pools(limits_)) {
   const size_t n_seqs = static_cast<size_t>(limits_.n_seqs_max);
@@ -77,7 +87,7 @@ Engine::Engine(ops::Backend& backend, const model::Model& model, EngineConfig co
   output_rows_.reserve(static_cast<size_t>(limits_.n_outputs_max));
   slices_.resize(n_seqs);
   for (ops::SliceInput& slice : slices_) slice.block_tables.resize(pools_.size());
-  events_.reserve(2 * n_seqs);
+  events_.reserve(n_seqs + static_cast<size_t>(limits_.n_outputs_max));
 }
 
 Engine::~Engine() = default;
@@ -134,7 +144,9 @@ Result<SequenceId> Engine::add(SequenceRequest request) {
   sequence->tokens.reserve(request.prompt.size() + static_cast<size_t>(request.n_tokens_max));
   sequence->tokens = request.prompt;
   sequence->sampler = std::make_unique<Sampler>(request.sampling, vocab_size_, request.prompt);
-  sequence->top_logprobs.resize(static_cast<size_t>(std::max(0, request.n_logprobs)));
+  if (speculation_.is_on()) speculate(*sequence, sequence->n_prompt + request.n_tokens_max);
+  sequence->top_logprobs.resize(static_cast<size_t>(std::max(0, request.n_logprobs)) *
+                                (1 + sequence->guesses.tokens.capacity()));
   for (kv::KvBlockPool& pool : pools_)
     sequence->tables.emplace_back(pool, config_.kv_block_tokens, config_.context_tokens_max);
   const std::optional<SequenceId> kept = request.continues;
@@ -142,6 +154,13 @@ Result<SequenceId> Engine::add(SequenceRequest request) {
   if (kept) take_over(*sequence, *kept);
   waiting_.push_back(std::move(sequence));
   return waiting_.back()->id;
+}
+
+void Engine::speculate(Sequence& sequence, int64_t capacity_tokens) const {
+  Guesses& guesses = sequence.guesses;
+  guesses.proposer = config_.make_proposer ? config_.make_proposer(capacity_tokens)
+                                           : std::make_unique<PromptLookup>(capacity_tokens);
+  guesses.tokens.reserve(static_cast<size_t>(config_.n_proposed_max) + 1);
 }
 
 // Moves a kept sequence's cache to the new one, as far as their tokens agree.  The last prompt
@@ -186,24 +205,67 @@ Result<std::span<const TokenEvent>> Engine::step() {
   retire();
   events_.clear();
   admit();
+  StepTimes times;
+  times.start_s = clock_.now_s();
+  if (speculation_.is_on()) HWTV_TRY_VOID(propose());
   demands_.clear();
   for (const auto& sequence : running_) demands_.push_back(demand_of(*sequence));
   scheduler_.plan(demands_, plan_);
   if (!plan_.slices.empty()) {
     build_input();
-    const double start_s = clock_.now_s();
+    times.compute_s = clock_.now_s();
     const ops::StepInput input{tokens_, std::span(slices_.data(), plan_.slices.size()),
                                output_rows_, recorder_.profiles()};
     HWTV_TRY(const ops::StepResult result,
              backend_.wait(*executable_, backend_.submit(*executable_, input)));
-    record_step(start_s, result);
+    times.end_s = clock_.now_s();
     deliver(result.outputs[0]);
+    record_step(times, result);
   }
   return std::span<const TokenEvent>(events_);
 }
 
+// Guesses for every sequence that gets a token in this step.
+Result<void> Engine::propose() {
+  const auto decodes = [](const Sequence& sequence) {
+    return !sequence.finished && sequence.n_to_compute() == 1 &&
+           sequence.n_cached >= sequence.n_prompt;
+  };
+  int64_t n_decodes = 0;
+  for (auto& sequence : running_) {
+    sequence->guesses.tokens.clear();
+    sequence->guesses.n_proposed = 0;
+    n_decodes += decodes(*sequence);
+  }
+  speculation_.begin(n_decodes);
+  for (auto& sequence : running_)
+    if (decodes(*sequence)) HWTV_TRY_VOID(propose(*sequence));
+  return {};
+}
+
+Result<void> Engine::propose(Sequence& sequence) {
+  Guesses& guesses = sequence.guesses;
+  // The last token of an answer needs no guess after it: so the cache never grows beyond what was
+  // promised at admission.
+  const int64_t n_room = sequence.request.n_tokens_max - sequence.n_answer() - 1;
+  if (n_room < 1) return {};
+  const std::optional<Evidence> evidence = guesses.proposer->look(sequence.tokens);
+  if (!evidence) return {};
+  guesses.evidence = *evidence;
+  Proposer& proposer = *guesses.proposer;
+  const int64_t n_asked =
+      speculation_.n_proposed(guesses.acceptance.rate(*evidence), proposer.guess_s(), n_room);
+  // One more than is checked, where it is free, to learn from the token that comes by itself.
+  const int64_t n_guessed = proposer.is_free() ? n_asked + 1 : n_asked;
+  if (n_guessed > 0) HWTV_TRY_VOID(proposer.propose(sequence.tokens, n_guessed, guesses.tokens));
+  guesses.n_proposed = std::min(n_asked, static_cast<int64_t>(guesses.tokens.size()));
+  return {};
+}
+
 Demand Engine::demand_of(const Sequence& sequence) {
-  Demand demand{sequence.n_cached, sequence.finished ? 0 : sequence.n_to_compute(), 1};
+  Demand demand{.n_cached = sequence.n_cached,
+                .n_to_compute = sequence.finished ? 0 : sequence.n_to_compute(),
+                .n_proposed = sequence.guesses.n_proposed};
   if (sequence.request.prompt_rows && sequence.n_cached < sequence.n_prompt)
     demand.n_rows = std::max<int64_t>(
         1, sequence.n_prompt - std::max(sequence.n_cached, sequence.request.prompt_rows_from));
@@ -224,7 +286,11 @@ void Engine::build_slice(const SlicePlan& slice) {
   input.n_tokens = slice.n_tokens;
   input.first_position = sequence.n_cached;
   const auto first = sequence.tokens.begin() + static_cast<ptrdiff_t>(sequence.n_cached);
-  tokens_.insert(tokens_.end(), first, first + static_cast<ptrdiff_t>(slice.n_tokens));
+  const int64_t n_known = std::min(slice.n_tokens, sequence.n_to_compute());
+  tokens_.insert(tokens_.end(), first, first + static_cast<ptrdiff_t>(n_known));
+  const auto guessed = sequence.guesses.tokens.begin();
+  tokens_.insert(tokens_.end(), guessed,
+                 guessed + static_cast<ptrdiff_t>(slice.n_tokens - n_known));
   for (int64_t i = slice.n_tokens - slice.n_outputs; i < slice.n_tokens; ++i)
     output_rows_.push_back(static_cast<int32_t>(input.first_row + i));
   for (size_t group = 0; group < pools_.size(); ++group) {
@@ -234,11 +300,13 @@ void Engine::build_slice(const SlicePlan& slice) {
   }
 }
 
-void Engine::record_step(double start_s, const ops::StepResult& result) {
+void Engine::record_step(const StepTimes& times, const ops::StepResult& result) {
   observe::StepRecord record;
   record.index = n_steps_++;
-  record.start_s = start_s;
-  record.seconds = clock_.now_s() - start_s;
+  record.start_s = times.start_s;
+  record.seconds = times.end_s - times.start_s;
+  record.n_proposed_tokens = static_cast<int>(n_proposed_);
+  record.n_accepted_tokens = static_cast<int>(n_accepted_);
   record.n_seqs = static_cast<int>(plan_.slices.size());
   ops::StepSizes sizes;
   sizes.n_tokens = plan_.n_tokens;
@@ -255,9 +323,11 @@ void Engine::record_step(double start_s, const ops::StepResult& result) {
     sizes.n_attended +=
         slice.n_tokens * demand.n_cached + slice.n_tokens * (slice.n_tokens + 1) / 2;
   }
+  record.n_decode_tokens -= record.n_proposed_tokens - record.n_accepted_tokens;
   record.work = ops::work(model_.program(), sizes);
   recorder_.add_step(record);
-  double span_start_s = start_s;
+  if (speculation_.is_on()) learn(record, times.end_s - times.compute_s);
+  double span_start_s = times.compute_s;
   for (const ops::OpSpan& span : result.spans) {
     const ops::NamedOp& op = model_.program().ops[static_cast<size_t>(span.op)];
     recorder_.add_span({op.name.c_str(), span.kernel, span_start_s, span.seconds,
@@ -266,19 +336,53 @@ void Engine::record_step(double start_s, const ops::StepResult& result) {
   }
 }
 
+void Engine::learn(const observe::StepRecord& record, double compute_s) {
+  if (record.n_prefill_tokens == 0)
+    speculation_.observe_step(plan_.n_tokens, n_accepted_, compute_s);
+  else if (record.n_decode_tokens == 0)
+    speculation_.observe_prefill(plan_.n_tokens, compute_s);
+}
+
 // rows (n_outputs, vocab_size), in the order of the plan's slices.
 void Engine::deliver(std::span<const float> rows) {
   const size_t width = static_cast<size_t>(vocab_size_);
   size_t at = 0;
+  n_proposed_ = n_accepted_ = 0;
   for (const SlicePlan& slice : plan_.slices) {
     Sequence& sequence = *running_[static_cast<size_t>(slice.sequence)];
     const auto own = rows.subspan(at * width, static_cast<size_t>(slice.n_outputs) * width);
     at += static_cast<size_t>(slice.n_outputs);
     if (sequence.request.prompt_rows) deliver_prompt_rows(sequence, slice, own);
-    sequence.n_cached += slice.n_tokens;
+    const int64_t n_known = std::min(slice.n_tokens, sequence.n_to_compute());
+    sequence.n_cached += n_known;
     if (sequence.n_to_compute() > 0 || own.empty()) continue;
-    sample(sequence, own.last(width));
+    if (sequence.request.n_tokens_max == 0) {
+      finish(sequence, FinishReason::length);
+      continue;
+    }
+    const int64_t n_proposed = slice.n_tokens - n_known;
+    n_proposed_ += n_proposed;
+    n_accepted_ += verify(sequence, own.last(static_cast<size_t>(1 + n_proposed) * width));
   }
+}
+
+// Samples from rows (1 + proposed tokens, vocab_size) as long as each token is the one that was
+// guessed, so that its successor's row is right; gives the guesses that came true back.
+int64_t Engine::verify(Sequence& sequence, std::span<const float> rows) {
+  const size_t width = static_cast<size_t>(vocab_size_), n_rows = rows.size() / width;
+  Guesses& guesses = sequence.guesses;
+  size_t n_accepted = 0;
+  while (true) {
+    const int32_t token = sample(sequence, rows.subspan(n_accepted * width, width), n_accepted);
+    if (n_accepted == guesses.tokens.size()) break;
+    const bool came_true = guesses.tokens[n_accepted] == token;
+    guesses.acceptance.observe(guesses.evidence, came_true);
+    if (!came_true || sequence.finished || n_accepted + 1 == n_rows) break;
+    ++n_accepted;
+  }
+  sequence.n_cached += static_cast<int64_t>(n_accepted);
+  for (kv::BlockTable& table : sequence.tables) table.truncate(sequence.n_cached);
+  return static_cast<int64_t>(n_accepted);
 }
 
 void Engine::deliver_prompt_rows(const Sequence& sequence, const SlicePlan& slice,
@@ -291,18 +395,22 @@ void Engine::deliver_prompt_rows(const Sequence& sequence, const SlicePlan& slic
   }
 }
 
-void Engine::sample(Sequence& sequence, std::span<const float> row) {
+// The sequence's next token, and its event; n_accepted tokens of this step came before it.
+int32_t Engine::sample(Sequence& sequence, std::span<const float> row, size_t n_accepted) {
   const SequenceRequest& request = sequence.request;
-  if (request.n_tokens_max == 0) return finish(sequence, FinishReason::length);
   const int32_t token = sequence.sampler->sample(row, request.token_mask.get());
   const auto& ends = request.end_tokens;
-  if (std::find(ends.begin(), ends.end(), token) != ends.end())
-    return finish(sequence, FinishReason::stop);
+  if (std::find(ends.begin(), ends.end(), token) != ends.end()) {
+    finish(sequence, FinishReason::stop);
+    return token;
+  }
   sequence.tokens.push_back(token);
   TokenEvent event{.id = sequence.id, .token = token};
   if (request.with_logprobs) {
-    event.logprob = sequence.sampler->logprobs(row, token, sequence.top_logprobs);
-    event.top = sequence.top_logprobs;
+    const size_t n_top = static_cast<size_t>(request.n_logprobs);
+    const auto top = std::span(sequence.top_logprobs).subspan(n_accepted * n_top, n_top);
+    event.logprob = sequence.sampler->logprobs(row, token, top);
+    event.top = top;
   }
   const bool stopped = request.stop_watch && request.stop_watch->accept(token);
   if (stopped)
@@ -311,6 +419,7 @@ void Engine::sample(Sequence& sequence, std::span<const float> row) {
     event.finish = FinishReason::length;
   sequence.finished = event.finish.has_value();
   events_.push_back(event);
+  return token;
 }
 
 void Engine::finish(Sequence& sequence, FinishReason reason) {
@@ -347,6 +456,7 @@ void Engine::retire() {
   for (auto& sequence : running_) {
     if (!sequence->finished || !sequence->request.keep) continue;
     sequence->sampler.reset();
+    sequence->guesses = {};
     sequence->request.stop_watch.reset();
     sequence->request.token_mask.reset();
     kept_.push_back(std::move(sequence));

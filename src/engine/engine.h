@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "engine/scheduler.h"
 #include "engine/sequence.h"
+#include "engine/speculation.h"
 #include "model/model.h"
 #include "observe/recorder.h"
 #include "ops/backend.h"
@@ -27,7 +28,10 @@ struct EngineConfig {
   int64_t kv_pool_tokens = 0;  // 0: n_seqs_max * context_tokens_max
   DType k_dtype = DType::F16;
   DType v_dtype = DType::F16;
-  bool profile = false;  // time every op
+  SpeculationMode speculation = SpeculationMode::off;
+  int64_t n_proposed_max = 15;         // guessed tokens of one step, of all its sequences together
+  ProposerFactory make_proposer = {};  // empty: prompt lookup
+  bool profile = false;                // time every op
 };
 
 // The sizes that `config` asks of a backend for this program.  Pure: what a plan predicts from.
@@ -70,18 +74,29 @@ class Engine {
   Engine(ops::Backend& backend, const model::Model& model, EngineConfig config, Clock& clock,
          observe::Recorder& recorder);
 
+  struct StepTimes {
+    double start_s = 0;    // guesses are made
+    double compute_s = 0;  // the backend begins
+    double end_s = 0;      // its rows are there
+  };
+
   Result<void> check_request(const SequenceRequest& request) const;
   void take_over(Sequence& sequence, SequenceId kept);
   void admit();
   bool fits(const Sequence& sequence) const;
+  void speculate(Sequence& sequence, int64_t capacity_tokens) const;
+  Result<void> propose();
+  Result<void> propose(Sequence& sequence);
   static Demand demand_of(const Sequence& sequence);
   void build_input();
   void build_slice(const SlicePlan& slice);
-  void record_step(double start_s, const ops::StepResult& result);
+  void record_step(const StepTimes& times, const ops::StepResult& result);
+  void learn(const observe::StepRecord& record, double compute_s);
   void deliver(std::span<const float> rows);
   void deliver_prompt_rows(const Sequence& sequence, const SlicePlan& slice,
                            std::span<const float> rows) const;
-  void sample(Sequence& sequence, std::span<const float> row);
+  int64_t verify(Sequence& sequence, std::span<const float> rows);
+  int32_t sample(Sequence& sequence, std::span<const float> row, size_t n_accepted);
   void finish(Sequence& sequence, FinishReason reason);
   void retire();
 
@@ -92,6 +107,7 @@ class Engine {
   Clock& clock_;
   observe::Recorder& recorder_;
   Scheduler scheduler_;
+  Speculation speculation_;
   std::unique_ptr<ops::Executable> executable_;
   int64_t vocab_size_ = 0;
   std::vector<kv::KvBlockPool> pools_;  // for each KvGroup
@@ -107,6 +123,7 @@ class Engine {
   std::vector<int32_t> tokens_, output_rows_;
   std::vector<ops::SliceInput> slices_;
   std::vector<TokenEvent> events_;
+  int64_t n_proposed_ = 0, n_accepted_ = 0;
 };
 
 }  // namespace hwtv::engine

@@ -22,6 +22,21 @@ void Scheduler::plan(std::span<const Demand> demands, BatchPlan& plan) const {
     if (demands[i].n_to_compute == 1) add_slice(demands, i, plan);
   for (size_t i = 0; i < demands.size(); ++i)
     if (demands[i].n_to_compute > 1) add_slice(demands, i, plan);
+  add_proposed(demands, plan);
+}
+
+void Scheduler::add_proposed(std::span<const Demand> demands, BatchPlan& plan) const {
+  for (bool any_left = true; any_left;) {
+    any_left = false;
+    for (SlicePlan& slice : plan.slices) {
+      const Demand& demand = demands[static_cast<size_t>(slice.sequence)];
+      if (demand.n_to_compute != 1 || slice.n_tokens > demand.n_proposed) continue;
+      if (plan.n_tokens == limits_.n_tokens_max || plan.n_outputs == limits_.n_outputs_max) return;
+      ++slice.n_tokens, ++slice.n_outputs;
+      ++plan.n_tokens, ++plan.n_outputs;
+      any_left = true;
+    }
+  }
 }
 
 void Scheduler::add_slice(std::span<const Demand> demands, size_t index, BatchPlan& plan) const {

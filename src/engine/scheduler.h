@@ -12,6 +12,7 @@ struct Demand {
   int64_t n_cached = 0;      // tokens in the cache
   int64_t n_to_compute = 0;  // known tokens that are not; 1 is a decode, more is a prefill
   int64_t n_rows = 1;        // of those, the last ones whose output rows are wanted; at least 1
+  int64_t n_proposed = 0;    // guessed tokens that a decode would like to check, each with its row
 };
 
 struct SlicePlan {
@@ -39,11 +40,13 @@ class Scheduler {
   explicit Scheduler(StepLimits limits);
 
   // Every decode first, so that no prompt delays a running answer; the room that is left goes to
-  // prefills in the order of arrival, the last one in part.  Fills `plan`, reusing its memory.
+  // prefills in the order of arrival, the last one in part; what then is left to guessed tokens,
+  // one for each decode in turn.  Fills `plan`, reusing its memory.
   void plan(std::span<const Demand> demands, BatchPlan& plan) const;
 
  private:
   void add_slice(std::span<const Demand> demands, size_t index, BatchPlan& plan) const;
+  void add_proposed(std::span<const Demand> demands, BatchPlan& plan) const;
   const StepLimits limits_;
 };
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/acceptance.h"
+#include "engine/proposer.h"
 #include "engine/sampler.h"
 #include "engine/stop_watch.h"
 #include "engine/token_mask.h"
@@ -51,6 +53,16 @@ struct TokenEvent {
   std::span<const TokenLogprob> top = {};   // n_logprobs of them
 };
 
+// The guesses at what follows a sequence's tokens.
+struct Guesses {
+  std::unique_ptr<Proposer> proposer;  // null: no speculation
+  Acceptance acceptance;
+  // Of the step in the making.
+  std::vector<int32_t> tokens;
+  Evidence evidence = 0;   // that they rest on
+  int64_t n_proposed = 0;  // of them, the first ones that are to be checked
+};
+
 // The engine's own record of a sequence.
 struct Sequence {
   SequenceId id = 0;
@@ -61,7 +73,8 @@ struct Sequence {
   int64_t n_reused = 0;                // of the prompt, taken over from a kept sequence
   std::vector<kv::BlockTable> tables;  // for each KvGroup
   std::unique_ptr<Sampler> sampler;
-  std::vector<TokenLogprob> top_logprobs;  // (n_logprobs) scratch of the latest token
+  Guesses guesses;
+  std::vector<TokenLogprob> top_logprobs;  // (tokens of one step, n_logprobs) scratch
   bool finished = false;
 
   int64_t n_answer() const { return static_cast<int64_t>(tokens.size()) - n_prompt; }

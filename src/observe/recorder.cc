@@ -21,6 +21,8 @@ std::vector<T> unrolled(const std::vector<T>& ring, int64_t n_added) {
 void put(StepTotals& totals, const StepRecord& step) {
   totals.n_steps += 1;
   totals.n_tokens += step.n_tokens();
+  totals.n_proposed_tokens += step.n_proposed_tokens;
+  totals.n_accepted_tokens += step.n_accepted_tokens;
   totals.seconds += step.seconds;
   totals.work += step.work;
 }
@@ -31,6 +33,8 @@ StepTotals StepTotals::since(const StepTotals& before) const {
   StepTotals after = *this;
   after.n_steps -= before.n_steps;
   after.n_tokens -= before.n_tokens;
+  after.n_proposed_tokens -= before.n_proposed_tokens;
+  after.n_accepted_tokens -= before.n_accepted_tokens;
   after.seconds -= before.seconds;
   after.work.read_bytes -= before.work.read_bytes;
   after.work.written_bytes -= before.work.written_bytes;

@@ -13,6 +13,7 @@ namespace hwtv::observe {
 struct StepTotals {
   int64_t n_steps = 0;
   int64_t n_tokens = 0;
+  int64_t n_proposed_tokens = 0, n_accepted_tokens = 0;
   double seconds = 0;
   hw::Work work;
 

@@ -12,7 +12,9 @@ struct StepRecord {
   double start_s = 0;  // of the engine's clock
   double seconds = 0;
   int n_prefill_tokens = 0;
-  int n_decode_tokens = 0;
+  int n_decode_tokens = 0;    // without guesses that failed
+  int n_proposed_tokens = 0;  // guessed ones that were computed
+  int n_accepted_tokens = 0;  // of them, those that came true; among n_decode_tokens
   int n_seqs = 0;
   hw::Work work = {};
 

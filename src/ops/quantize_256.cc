@@ -62,6 +62,20 @@ void round_even(const EvenShape& shape, const EvenCode& code, const IntegerGrid&
                 0, quants + j * n);
 }
 
+// What Q4_K and Q5_K share: all but the fifth bits.  Fills quants (256), each in [0, quant_high].
+template <typename Block>
+void encode_six_bit_pairs(int quant_high, const float* x, const float* weights, Block& block,
+                          uint8_t* quants) {
+  const AffineShape shape{32, quant_high, 63};
+  const AffineCode code = fit_affine_block(shape, x, weights);
+  round_affine(shape, code, x, quants);
+  block = {};
+  block.scale = code.scale;
+  block.min = code.min;
+  for (int k = 0; k < 8; ++k) put_six_bit_pair(block.scales, k, code.scales[k], code.mins[k]);
+  for (int i = 0; i < kSuperElements; ++i) put_nibble(block.nibbles, i, 64, quants[i]);
+}
+
 }  // namespace
 
 void encode_weights(const float* x, const float* weights, BlockQ2_K& block) {
@@ -97,30 +111,14 @@ void encode_weights(const float* x, const float* weights, BlockQ3_K& block) {
 }
 
 void encode_weights(const float* x, const float* weights, BlockQ4_K& block) {
-  constexpr AffineShape kShape{32, 15, 63};
-  const AffineCode code = fit_affine_block(kShape, x, weights);
   uint8_t quants[kSuperElements];
-  round_affine(kShape, code, x, quants);
-  block = {};
-  block.scale = code.scale;
-  block.min = code.min;
-  for (int k = 0; k < 8; ++k) put_six_bit_pair(block.scales, k, code.scales[k], code.mins[k]);
-  for (int i = 0; i < kSuperElements; ++i) put_nibble(block.nibbles, i, 64, quants[i]);
+  encode_six_bit_pairs(15, x, weights, block, quants);
 }
 
 void encode_weights(const float* x, const float* weights, BlockQ5_K& block) {
-  constexpr AffineShape kShape{32, 31, 63};
-  const AffineCode code = fit_affine_block(kShape, x, weights);
   uint8_t quants[kSuperElements];
-  round_affine(kShape, code, x, quants);
-  block = {};
-  block.scale = code.scale;
-  block.min = code.min;
-  for (int k = 0; k < 8; ++k) put_six_bit_pair(block.scales, k, code.scales[k], code.mins[k]);
-  for (int i = 0; i < kSuperElements; ++i) {
-    put_nibble(block.nibbles, i, 64, quants[i]);
-    put(block.fifth_bits[i % 32], quants[i] >> 4, i / 32);
-  }
+  encode_six_bit_pairs(31, x, weights, block, quants);
+  for (int i = 0; i < kSuperElements; ++i) put(block.fifth_bits[i % 32], quants[i] >> 4, i / 32);
 }
 
 void encode_weights(const float* x, const float* weights, BlockQ6_K& block) {

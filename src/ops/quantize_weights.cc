@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "base/check.h"
@@ -14,27 +14,21 @@
 namespace hwtv::ops {
 namespace {
 
-// What the squared error of each element counts: its column's importance, times a little more for
-// large elements than for small ones, since the inputs that meet them are the ones that matter.
-// A column that was never seen at work still counts a little.
-std::vector<float> error_weights(const float* x, const float* importance, int64_t n) {
-  double squares = 0, sum_importance = 0;
-  for (int64_t i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  for (int64_t i = 0; importance && i < n; ++i)
-    sum_importance += static_cast<double>(importance[i]);
-  const float mean_square = static_cast<float>(squares / static_cast<double>(n));
-  const float least = static_cast<float>(1e-4 * sum_importance / static_cast<double>(n));
-  std::vector<float> weights(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) {
-    const float column = sum_importance > 0 ? std::max(importance[i], least) : 1.0f;
-    weights[static_cast<size_t>(i)] = column * std::sqrt(mean_square + x[i] * x[i]);
-  }
+// What the squared error of each column counts.  A column that was never seen at work still counts
+// a little.
+std::vector<float> error_weights(const float* importance, int64_t n) {
+  std::vector<float> weights(static_cast<size_t>(n), 1.0f);
+  if (!importance) return weights;
+  const double sum = std::accumulate(importance, importance + n, 0.0);
+  if (!(sum > 0)) return weights;
+  const float least = static_cast<float>(1e-4 * sum / static_cast<double>(n));
+  for (int64_t i = 0; i < n; ++i) weights[static_cast<size_t>(i)] = std::max(importance[i], least);
   return weights;
 }
 
 template <typename Block>
 void encode_row(DType dtype, const float* x, const float* importance, void* row, int64_t n) {
-  const std::vector<float> weights = error_weights(x, importance, n);
+  const std::vector<float> weights = error_weights(importance, n);
   const int64_t block_elements = dtype_info(dtype).block_elements;
   auto* bytes = static_cast<unsigned char*>(row);
   for (int64_t i = 0; i < n; i += block_elements, bytes += sizeof(Block)) {

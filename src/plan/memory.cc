@@ -41,9 +41,10 @@ MemoryPlan predict_memory(const ops::BackendSpec& backend, const ops::Program& p
                           const ops::Limits& limits, const RuntimeShape& runtime) {
   MemoryPlan plan;
   plan.device = backend.memory(program, limits);
-  plan.runtime_bytes = kProcessBytes + runtime.n_threads * kThreadBytes +
-                       runtime.n_seqs * runtime.vocab_size * kSamplerTokenBytes +
-                       runtime.tokenizer_bytes + runtime.metadata_bytes;
+  plan.runtime_bytes =
+      kProcessBytes + runtime.n_threads * kThreadBytes +
+      runtime.n_seqs * (runtime.vocab_size * kSamplerTokenBytes + runtime.lookup_bytes) +
+      runtime.tokenizer_bytes + runtime.metadata_bytes;
   return plan;
 }
 
@@ -53,8 +54,8 @@ Result<void> check_fit(const MemoryPlan& plan, int64_t context_tokens, const hw:
   const int64_t context = largest_context(context_tokens, device.available_bytes, plan_for);
   return fail(
       ErrorCode::out_of_memory,
-      fmt::format("with a context of {} the model needs {}; {} has {} ({})",
-                  context_tokens, describe(plan), device.name,
+      fmt::format("with a context of {} the model needs {}; {} has {} ({})", context_tokens,
+                  describe(plan), device.name,
                   format_bytes(static_cast<double>(device.available_bytes)), device.memory_limit),
       context > 0 ? fmt::format("the largest context that fits is {}: --ctx {}", context, context)
                   : "no context fits: use a smaller or more quantized model, or free memory");

@@ -14,8 +14,9 @@ namespace hwtv::plan {
 // What the program itself takes beside the backend: code's data, heap, stacks, the vocabulary.
 struct RuntimeShape {
   int64_t n_threads = 1;
-  int64_t n_seqs = 1;           // at once: each has a sampler
+  int64_t n_seqs = 1;  // at once: each has a sampler
   int64_t vocab_size = 0;
+  int64_t lookup_bytes = 0;     // of one sequence's index of its text; 0: no speculation
   int64_t tokenizer_bytes = 0;  // of its tables
   int64_t metadata_bytes = 0;   // of the file, read once and mapped from then on
 };

@@ -69,9 +69,10 @@ class RunTest(ProgramTest):
         self.assertEqual(memory["predicted_bytes"], memory["weights_bytes"] + memory["kv_bytes"]
                          + memory["activations_bytes"] + memory["runtime_predicted_bytes"])
         self.assertLess(abs(memory["predicted_bytes"] - memory["observed_bytes"]), 2 << 20)
-        # SmolLM2 reads its whole file for a token, and 22.5 KiB of cache for each token before.
+        # SmolLM2 reads its whole file for a step, and 22.5 KiB of cache for each token before.
         file_bytes = MODEL.stat().st_size
-        self.assertTrue(0.97 * file_bytes < account["decode"]["bytes_per_token"] < 1.03 * file_bytes)
+        steps_per_token = account["speculation"]["decode_steps"] / account["decode"]["tokens"]
+        self.assertTrue(0.97 < account["decode"]["bytes_per_token"] / (file_bytes * steps_per_token) < 1.03)
         for phase in (account["prefill"], account["decode"]):
             self.assertGreater(phase["share_of_limit"], 0)
             self.assertLess(phase["share_of_limit"], 1.1)
@@ -98,7 +99,8 @@ class RunTest(ProgramTest):
 
     def test_nonsense_numbers_are_refused(self):
         for flags in (["-n", "0"], ["--threads", "-1"], ["--chunk", "0"], ["--temp", "-1"], ["--top-p", "2"],
-                      ["--top-k", "-3"], ["--logit-bias", "7"], ["--logprobs", "-1"]):
+                      ["--top-k", "-3"], ["--logit-bias", "7"], ["--logprobs", "-1"], ["--draft-max", "0"],
+                      ["--speculate", "nothing"]):
             self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", *flags)
 
     def test_same_seed_same_text(self):
@@ -107,6 +109,30 @@ class RunTest(ProgramTest):
         for ways in (["--threads", "1"], ["--threads", "3", "--chunk", "7"], ["--chunk", "1"]):
             self.assertEqual(self.text_of(*sampled, "3", *ways), text, ways)
         self.assertNotEqual(self.text_of(*sampled, "4"), text)
+
+    def test_same_text_whatever_is_guessed(self):
+        repeats = ["-p", "Repeat this list: red, green, blue, red, green, blue, red, green, blue.", "-n", "48"]
+        for sampling in ([], ["--temp", "0.8", "--seed", "5"], ["--stop", "blue"],
+                         ["--repetition-penalty", "1.2"]):
+            plain = self.json_of(*repeats, *sampling, "--speculate", "off", "--logprobs", "2")
+            self.assertEqual(plain["account"]["speculation"]["proposed_tokens"], 0)
+            for way in (["--speculate", "auto"], ["--speculate", "lookup"],
+                        ["--speculate", "lookup", "--draft-max", "3", "--chunk", "7"]):
+                guessed = self.json_of(*repeats, *sampling, *way, "--logprobs", "2")
+                for key in ("text", "answer_tokens", "finish_reason", "logprobs"):
+                    self.assertEqual(guessed[key], plain[key], way)
+
+    def test_guesses_are_in_the_account(self):
+        words = [*COUNTING, "-n", "40", "--speculate", "lookup"]
+        account = self.json_of(*words)["account"]
+        found = account["speculation"]
+        self.assertTrue(found["on"])
+        self.assertEqual(found["decode_steps"] + found["accepted_tokens"], account["decode"]["tokens"])
+        self.assertGreater(found["proposed_tokens"], found["accepted_tokens"])
+        self.assertGreater(found["accepted_tokens"], 5)
+        self.assertIn("guessed ", self.hwtv("run", MODEL, "--ctx", "256", *words).err)
+        kept = json.loads(self.good("history", "--json"))
+        self.assertEqual(kept[0]["account"]["speculation"]["proposed_tokens"], found["proposed_tokens"])
 
     def test_stop_strings_never_appear(self):
         answer = self.json_of(*COUNTING, "-n", "40", "--stop", "1,", "--stop", " 10")

@@ -1,0 +1,19 @@
+// The flags of the commands that may guess tokens ahead.
+#pragma once
+#include <vector>
+
+#include "app/command.h"
+#include "app/session.h"
+
+namespace hwtv::app {
+
+// `options` outlives the table.  Speculation is on where it pays, for who offers the flags.
+std::vector<Option> speculation_flags(SessionOptions& options);
+
+// What --speculate asks for.  Requires: one of its choices.
+engine::SpeculationMode speculation_mode(const SessionOptions& options);
+
+// Errors: invalid_request, naming the flag, its value and its range.
+Result<void> check_speculation(const SessionOptions& options);
+
+}  // namespace hwtv::app

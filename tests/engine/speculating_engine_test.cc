@@ -1,0 +1,260 @@
+// Speculation changes no event of any sequence: whatever is guessed, however much of it is right.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "engine/engine.h"
+#include "tests/engine/fake_backend.h"
+#include "tests/engine/tiny_model.h"
+
+namespace hwtv::engine {
+namespace {
+
+// What a caller sees of one sequence.
+struct Seen {
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs;
+  std::vector<int32_t> top;  // of all tokens, one after the other
+  std::optional<FinishReason> finish;
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+// Ends where the last three tokens have a certain sum: often in the middle of what was guessed.
+class SumWatch final : public StopWatch {
+ public:
+  bool accept(int32_t token) override {
+    last_ = {last_[1], last_[2], token};
+    return (last_[0] + last_[1] + last_[2]) % 23 == 0;
+  }
+
+ private:
+  std::array<int32_t, 3> last_ = {};
+};
+
+// Allows what differs from the last token by an odd number: wrong as soon as it is told of a token
+// that did not come, or in another order.
+class OddMask final : public TokenMask {
+ public:
+  void apply(std::span<float> logits) override {
+    for (size_t i = 0; i < logits.size(); ++i)
+      if ((static_cast<int32_t>(i) - last_) % 2 == 0) logits[i] = -INFINITY;
+  }
+  void accept(int32_t token) override { last_ = token; }
+
+ private:
+  int32_t last_ = 0;
+};
+
+// Knows how the texts go on and is wrong at random.
+class Oracle final : public Proposer {
+ public:
+  Oracle(const std::vector<std::vector<int32_t>>& texts, double rate, uint32_t seed)
+      : texts_(texts), is_free_(seed % 2 == 1), is_right_(rate), random_(seed) {}
+
+  std::optional<Evidence> look(std::span<const int32_t> tokens) override {
+    text_ = nullptr;
+    for (const auto& text : texts_)
+      if (text.size() > tokens.size() && std::equal(tokens.begin(), tokens.end(), text.begin()))
+        text_ = &text;
+    if (!text_ || random_() % 8 == 0) return std::nullopt;
+    return static_cast<Evidence>(random_() % kEvidenceLevels);
+  }
+
+  Result<void> propose(std::span<const int32_t> tokens, int64_t n_tokens,
+                       std::vector<int32_t>& out) override {
+    for (size_t i = tokens.size(); n_tokens > 0 && i < text_->size(); ++i, --n_tokens)
+      out.push_back(is_right_(random_) ? (*text_)[i] : static_cast<int32_t>(random_() % 64));
+    return {};
+  }
+
+  bool is_free() const override { return is_free_; }
+
+ private:
+  const std::vector<std::vector<int32_t>>& texts_;
+  const std::vector<int32_t>* text_ = nullptr;
+  const bool is_free_;
+  std::bernoulli_distribution is_right_;
+  std::mt19937 random_;
+};
+
+SequenceRequest random_request(std::mt19937& random) {
+  SequenceRequest made;
+  for (uint32_t n = 1 + random() % 40; n > 0; --n)
+    made.prompt.push_back(static_cast<int32_t>(random() % 64));
+  made.n_tokens_max = static_cast<int64_t>(random() % 50);
+  made.sampling.temperature = random() % 2 ? 1.0 : 0.0;
+  made.sampling.seed = random();
+  if (random() % 3 == 0) made.sampling.repetition_penalty = 1.3;
+  if (random() % 3 == 0) made.sampling.frequency_penalty = 0.4;
+  if (random() % 3 == 0) made.end_tokens = {static_cast<int32_t>(random() % 64)};
+  if (random() % 2 == 0) {
+    made.with_logprobs = true;
+    made.n_logprobs = static_cast<int32_t>(random() % 4);
+  }
+  return made;
+}
+
+// Stop watches and masks have a state: each run has its own.
+std::vector<SequenceRequest> watched(std::vector<SequenceRequest> requests) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i % 3 == 0) requests[i].stop_watch = std::make_shared<SumWatch>();
+    if (i % 4 == 0) requests[i].token_mask = std::make_shared<OddMask>();
+  }
+  return requests;
+}
+
+class SpeculatingEngineTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Engine> make(const EngineConfig& config) {
+    auto made = Engine::create(backend_, model_, config, clock_, recorder_);
+    EXPECT_TRUE(made) << made.error().what;
+    return std::move(*made);
+  }
+
+  static std::vector<Seen> run(Engine& engine, std::vector<SequenceRequest> requests) {
+    std::map<SequenceId, Seen> seen;
+    std::vector<SequenceId> ids;
+    for (SequenceRequest& request : requests) ids.push_back(*engine.add(std::move(request)));
+    while (!engine.idle()) {
+      const auto events = engine.step();
+      EXPECT_TRUE(events);
+      for (const TokenEvent& event : *events) {
+        Seen& one = seen[event.id];
+        EXPECT_FALSE(one.finish) << "an event after the last one";
+        if (event.token) one.tokens.push_back(*event.token);
+        one.logprobs.push_back(event.logprob);
+        for (const TokenLogprob& top : event.top) one.top.push_back(top.token);
+        if (event.finish) one.finish = event.finish;
+      }
+      for (const kv::KvBlockPool& pool : engine.pools()) pool.check_integrity();
+    }
+    std::vector<Seen> all;
+    for (const SequenceId id : ids) all.push_back(seen[id]);
+    return all;
+  }
+
+  static std::vector<std::vector<int32_t>> texts_of(const std::vector<SequenceRequest>& requests,
+                                                    const std::vector<Seen>& seen) {
+    std::vector<std::vector<int32_t>> texts;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      texts.push_back(requests[i].prompt);
+      texts.back().insert(texts.back().end(), seen[i].tokens.begin(), seen[i].tokens.end());
+      texts.back().push_back(1);  // a guess beyond the end
+    }
+    return texts;
+  }
+
+  FakeBackend backend_;
+  model::Model model_ = tiny_model();
+  FakeClock clock_;
+  observe::Recorder recorder_;
+};
+
+TEST_F(SpeculatingEngineTest, EveryEventIsTheSameWhateverIsGuessed) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<SequenceRequest> requests;
+    for (int i = 0; i < 12; ++i) requests.push_back(random_request(random));
+    // Room for little more than what was promised, in small blocks.
+    EngineConfig config{.n_seqs_max = 1 + static_cast<int64_t>(random() % 5),
+                        .context_tokens_max = 92,
+                        .n_tokens_max = 8 + static_cast<int64_t>(random() % 60),
+                        .kv_block_tokens = 1 + static_cast<int64_t>(random() % 8),
+                        .kv_pool_tokens = 100 + static_cast<int64_t>(random() % 200)};
+    auto plain = make(config);
+    const std::vector<Seen> expected = run(*plain, watched(requests));
+    const auto texts = texts_of(requests, expected);
+    config.speculation = SpeculationMode::always;
+    config.n_proposed_max = 1 + static_cast<int64_t>(random() % 9);
+    const double rate = static_cast<double>(random() % 5) / 4;
+    config.make_proposer = [&](int64_t) {
+      return std::make_unique<Oracle>(texts, rate, static_cast<uint32_t>(random()));
+    };
+    auto speculating = make(config);
+    const std::vector<Seen> seen = run(*speculating, watched(requests));
+    for (size_t i = 0; i < seen.size(); ++i)
+      ASSERT_EQ(seen[i], expected[i]) << "round " << round << ", sequence " << i;
+    speculating->cancel(0);  // what has ended is let go
+    EXPECT_EQ(speculating->pools()[0].n_held(), 0);
+  }
+  const auto totals = recorder_.totals();
+  EXPECT_GT(totals.decode.n_accepted_tokens, 1000);
+  EXPECT_GT(totals.decode.n_proposed_tokens, totals.decode.n_accepted_tokens);
+}
+
+TEST_F(SpeculatingEngineTest, RightGuessesSaveSteps) {
+  std::mt19937 random(2);
+  SequenceRequest request = random_request(random);
+  request.end_tokens.clear();
+  request.n_tokens_max = 41;
+  EngineConfig config{.context_tokens_max = 100, .n_tokens_max = 64};
+  auto plain = make(config);
+  const auto texts = texts_of({request}, run(*plain, {request}));
+  const size_t n_answer = texts[0].size() - 1 - request.prompt.size();
+  config.speculation = SpeculationMode::always;
+  config.n_proposed_max = 7;
+  config.make_proposer = [&](int64_t) { return std::make_unique<Oracle>(texts, 1.0, 1); };
+  auto engine = make(config);
+  observe::StepTotals before = recorder_.totals().decode;
+  run(*engine, {request});
+  const observe::StepTotals done = recorder_.totals().decode.since(before);
+  EXPECT_EQ(done.n_tokens, static_cast<int64_t>(n_answer) - 1);
+  EXPECT_LT(done.n_steps, done.n_tokens / 3);
+  EXPECT_EQ(done.n_accepted_tokens, done.n_tokens - done.n_steps);
+}
+
+TEST_F(SpeculatingEngineTest, PromptLookupContinuesARepetition) {
+  SequenceRequest request;
+  request.prompt = {1, 2, 3};
+  request.n_tokens_max = 60;
+  request.sampling.logit_bias = {{7, 1000.0f}};
+  auto engine = make({.context_tokens_max = 100, .speculation = SpeculationMode::always});
+  const std::vector<Seen> seen = run(*engine, {request});
+  EXPECT_EQ(seen[0].tokens, std::vector<int32_t>(60, 7));
+  EXPECT_LT(recorder_.totals().decode.n_steps, 10);
+}
+
+TEST_F(SpeculatingEngineTest, AKeptSequenceIsContinuedFromItsOwnTokensOnly) {
+  std::mt19937 random(4);
+  SequenceRequest first = random_request(random);
+  first.end_tokens.clear();
+  first.n_tokens_max = 20;
+  first.keep = true;
+  const EngineConfig config{.context_tokens_max = 200, .n_tokens_max = 64, .kv_block_tokens = 4};
+  auto plain = make(config);
+  const std::vector<Seen> answer = run(*plain, {first});
+  SequenceRequest second = first;
+  second.prompt.insert(second.prompt.end(), answer[0].tokens.begin(), answer[0].tokens.end());
+  second.prompt.push_back(5);
+  const std::vector<Seen> expected = run(*plain, {second});
+  EngineConfig speculates = config;
+  speculates.speculation = SpeculationMode::always;
+  // Every guess is wrong, so that wrong tokens were in the cache.
+  const auto texts = texts_of({first, second}, {answer[0], expected[0]});
+  speculates.make_proposer = [&](int64_t) { return std::make_unique<Oracle>(texts, 0.0, 1); };
+  auto engine = make(speculates);
+  second.continues = 1;
+  ASSERT_EQ(run(*engine, {first}), answer);
+  // Wrong tokens hold no kv_blocks: 20 that are cached, and those of the prompt.
+  EXPECT_EQ(engine->pools()[0].n_held(), (static_cast<int64_t>(first.prompt.size()) + 18) / 4 + 1);
+  EXPECT_EQ(run(*engine, {second}), expected);
+}
+
+TEST_F(SpeculatingEngineTest, OutputRowsAreLimitedAndPlannedFor) {
+  const EngineConfig config{.n_seqs_max = 4,
+                            .context_tokens_max = 100,
+                            .n_tokens_max = 16,
+                            .speculation = SpeculationMode::automatic,
+                            .n_proposed_max = 50};
+  EXPECT_EQ(limits_for(config, model_.program()).n_outputs_max, 16);
+  EngineConfig off = config;
+  off.speculation = SpeculationMode::off;
+  EXPECT_EQ(limits_for(off, model_.program()).n_outputs_max, 4);
+}
+
+}  // namespace
+}  // namespace hwtv::engine

@@ -1,0 +1,47 @@
+// The smallest file that opens as a llama model; the fake backend never reads its weights.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gguf/writer.h"
+#include "model/model.h"
+
+namespace hwtv::engine {
+
+inline model::Model tiny_model() {
+  static const std::string path = [] {
+    std::string folder = (std::filesystem::temp_directory_path() / "hwtv_engine_XXXXXX").string();
+    const std::string file = std::string(::mkdtemp(folder.data())) + "/tiny.gguf";
+    gguf::Writer writer;
+    writer.set("general.architecture", "llama");
+    writer.set("llama.block_count", uint32_t{1});
+    writer.set("llama.context_length", uint32_t{4096});
+    writer.set("llama.embedding_length", uint32_t{32});
+    writer.set("llama.feed_forward_length", uint32_t{32});
+    writer.set("llama.attention.head_count", uint32_t{1});
+    writer.set("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    static const std::vector<float> zeros(64 * 32);
+    const auto add = [&](const char* name, std::vector<int64_t> shape) {
+      const int64_t n = shape.size() == 1 ? shape[0] : shape[0] * shape[1];
+      EXPECT_TRUE(writer.add_tensor(
+          name, DType::F32, shape, std::as_bytes(std::span(zeros.data(), static_cast<size_t>(n)))));
+    };
+    add("token_embd.weight", {32, 64});
+    add("output_norm.weight", {32});
+    for (const char* norm : {"attn_norm", "ffn_norm"})
+      add(("blk.0." + std::string(norm) + ".weight").c_str(), {32});
+    for (const char* matrix :
+         {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"})
+      add(("blk.0." + std::string(matrix) + ".weight").c_str(), {32, 32});
+    EXPECT_TRUE(writer.write(file));
+    return file;
+  }();
+  auto opened = model::Model::open(path);
+  EXPECT_TRUE(opened) << opened.error().what;
+  return std::move(*opened);
+}
+
+}  // namespace hwtv::engine
