@@ -54,8 +54,7 @@ std::string kernel_list_text(const KernelList& list) {
   }
   text += fmt::format("\n{:<34} {:>5}  why\n", "other ops", "count");
   for (const OtherKernel& other : list.others)
-    text += fmt::format("{:<34} {:>5}  rule: only products are tried\n", other.kernel,
-                        other.n_ops);
+    text += fmt::format("{:<34} {:>5}  rule: only products are tried\n", other.kernel, other.n_ops);
   return text;
 }
 
