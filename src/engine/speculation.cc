@@ -7,9 +7,9 @@ namespace hwtv::engine {
 namespace {
 
 constexpr double kMargin = 1.05;   // a gain below it may be an error of the estimate
-constexpr double kStake = 0.01;    // of all decode time may be lost on guesses that fail,
+constexpr double kStake = 0.02;    // of all decode time may be lost on guesses that fail,
 constexpr double kFirstSteps = 2;  // beside so many steps in the beginning;
-constexpr double kMostSteps = 8;   // what was gained before is not put at stake beyond that
+constexpr double kMostSteps = 20;  // what was gained before is not put at stake beyond that
 
 // Tokens that come of n guesses when each is right with `rate` as long as the ones before are.
 double expected_tokens(double rate, int64_t n) {
