@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "backends/cpu/row_chain.h"
 #include "backends/cpu/step.h"
 #include "base/check.h"
 
@@ -77,7 +78,7 @@ class Sampler {
 
   // Computes the input, and how many products make a sample.
   void warm_up() {
-    run(std::get<ops::Embed>(program_.ops.front().op), Step{team_, *executable_, input_});
+    run_row_chain(0, 1, -1, Step{team_, *executable_, input_});  // the Embed
     multiply_next(is_quantized(key_.dtype));
     n_products_ = 1;
     const double product_s = std::max(1e-9, sample_s(executable_->table()));
