@@ -1,4 +1,4 @@
-// The only place that names the backends.
+// The only place that makes the backends.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,8 +12,8 @@
 namespace hwtv::app {
 
 // `packs`: quantized weights are re-laid for the machine.  Only "ref" has a use for the observer.
-// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this machine
-// cannot run).
+// Errors: invalid_request (an unknown name, an instruction set that HWTV_ISA forces and this
+// machine cannot run).
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
                                                    hw::DeviceContext& device,
                                                    ref::MatMulObserver observer = {});

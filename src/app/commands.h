@@ -16,6 +16,7 @@ Command make_detokenize_command();
 Command make_logits_command();
 Command make_perplexity_command();
 Command make_bench_command();
+Command make_kernels_command();
 Command make_quantize_command();
 Command make_imatrix_command();
 Command make_inspect_command();

@@ -21,7 +21,7 @@ class DeviceContext {
   struct Options {
     int n_threads = 0;              // 0: what the machine suggests (Device::n_threads)
     int64_t budget_bytes = 0;       // 0: what is available now (Device::available_bytes)
-    std::string rates_folder = {};  // where measured rates are kept; empty: nowhere
+    std::string rates_folder = {};  // where what is measured of it is kept; empty: nowhere
   };
 
   // The CPU of `machine`.  Requires: n_threads >= 0, budget_bytes >= 0.
@@ -35,6 +35,8 @@ class DeviceContext {
   Ledger& ledger() { return ledger_; }
   int n_threads() const { return team_.n_threads(); }
   const std::string& thread_reason() const { return thread_reason_; }
+
+  const std::string& rates_folder() const { return options_.rates_folder; }
 
   // Read from the rates folder, or measured (under 2 s) on the first call; lives as long as this.
   // Errors: out_of_memory.  Requires: nobody is running the team.

@@ -6,8 +6,8 @@ import unittest
 
 from program import INVALID_REQUEST, ProgramTest, main
 
-COMMANDS = ["run", "chat", "tokenize", "detokenize", "logits", "perplexity", "bench", "inspect", "devices",
-            "history", "list", "rm", "completions"]
+COMMANDS = ["run", "chat", "tokenize", "detokenize", "logits", "perplexity", "bench", "kernels",
+            "inspect", "devices", "history", "list", "rm", "completions"]
 
 
 class WordsTest(ProgramTest):

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/executable.h"
 #include "backends/cpu/isa.h"
+#include "backends/cpu/kernel_trials_file.h"
 #include "backends/cpu/step.h"
 #include "base/check.h"
 
@@ -33,6 +34,12 @@ void begin_step(CpuExecutable& executable, const ops::StepInput& input) {
     for (int64_t n = 0; n < slice.n_tokens; ++n) slice_of_row[row++] = static_cast<int32_t>(i);
   }
   CHECK(row == static_cast<int64_t>(input.tokens.size()));
+}
+
+// Which of a product's two kernels this step takes.
+RowsClass rows_class_of(const ops::Op& op, const Step& step) {
+  const auto* product = std::get_if<ops::MatMul>(&op);
+  return product ? rows_class(step.n_rows(product->x)) : RowsClass::one;
 }
 
 // Runs the ops in order, remembering what the staging buffer holds.
@@ -90,12 +97,21 @@ class Run {
 
 Result<std::unique_ptr<CpuBackend>> CpuBackend::make(hw::DeviceContext& device, Packing packing) {
   HWTV_TRY(const Kernels* kernels, chosen_kernels());
-  return std::make_unique<CpuBackend>(device.team(), device.ledger(), *kernels, packing);
+  KernelChoices choices;
+  if (!is_isa_forced() && !device.rates_folder().empty())
+    if (const auto kept = read_trials(device.rates_folder(), trials_key(device, *kernels)))
+      choices = choices_of(*kept);
+  return std::make_unique<CpuBackend>(device.team(), device.ledger(), *kernels, packing,
+                                      std::move(choices));
 }
 
 CpuBackend::CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels,
-                       Packing packing)
-    : team_(team), ledger_(ledger), kernels_(kernels), spec_(packing) {}
+                       Packing packing, KernelChoices choices)
+    : team_(team),
+      ledger_(ledger),
+      kernels_(kernels),
+      choices_(std::move(choices)),
+      spec_(packing) {}
 
 Result<ops::WeightHandle> CpuBackend::import(const ops::WeightDecl& weight,
                                              const ops::WeightSource& source, ops::Shard shard) {
@@ -123,10 +139,10 @@ Result<std::unique_ptr<ops::Executable>> CpuBackend::prepare(
   std::vector<const Weight*> chosen;
   for (const ops::WeightHandle handle : weights)
     chosen.push_back(weights_[static_cast<size_t>(handle)].get());
-  HWTV_TRY(
-      std::unique_ptr<ops::Executable> made,
-      CpuExecutable::make(program, limits, std::move(chosen), kernels_, spec_.packing(), ledger_));
-  return made;
+  HWTV_TRY(auto made, CpuExecutable::make(program, limits, std::move(chosen), kernels_,
+                                          spec_.packing(), ledger_));
+  made->choose_kernels(choices_);
+  return std::unique_ptr<ops::Executable>(std::move(made));
 }
 
 ops::Ticket CpuBackend::submit(ops::Executable& executable, const ops::StepInput& input) {
@@ -140,8 +156,9 @@ ops::Ticket CpuBackend::submit(ops::Executable& executable, const ops::StepInput
     const double start_s = input.profile ? clock_.now_s() : 0;
     const size_t next = run.next(at);
     if (input.profile)
-      self.spans.push_back(
-          {static_cast<int32_t>(at), self.kernel_name(at), clock_.now_s() - start_s});
+      self.spans.push_back({static_cast<int32_t>(at),
+                            self.kernel_name(at, rows_class_of(program.ops[at].op, step)),
+                            clock_.now_s() - start_s});
     at = next;
   }
   self.result.outputs.clear();

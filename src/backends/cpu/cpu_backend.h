@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/cpu/kernel_choice.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/weight.h"
 #include "base/clock.h"
@@ -28,14 +29,15 @@ class CpuSpec final : public ops::BackendSpec {
 
 class CpuBackend final : public ops::Backend {
  public:
-  // With the kernels that HWTV_ISA names, or the best ones.  Errors: as chosen_kernels() (isa.h).
-  // Requires: the device outlives the backend.
+  // With the kernels that HWTV_ISA names, or the best ones and what trials kept for this device
+  // chose in their place.  Errors: as chosen_kernels() (isa.h).  Requires: the device outlives the
+  // backend.
   static Result<std::unique_ptr<CpuBackend>> make(hw::DeviceContext& device,
                                                   Packing packing = Packing::tiles);
-  // Requires: this machine runs `kernels`; team and ledger outlive the backend, and it its
-  // Executables.
+  // Requires: this machine runs `kernels` and all of `choices`; team and ledger outlive the
+  // backend, and it its Executables.
   CpuBackend(ThreadTeam& team, hw::Ledger& ledger, const Kernels& kernels,
-             Packing packing = Packing::tiles);
+             Packing packing = Packing::tiles, KernelChoices choices = {});
 
   const ops::BackendSpec& spec() const override { return spec_; }
   std::string_view isa() const { return kernels_.name; }
@@ -53,6 +55,7 @@ class CpuBackend final : public ops::Backend {
   ThreadTeam& team_;
   hw::Ledger& ledger_;
   const Kernels& kernels_;
+  const KernelChoices choices_;
   CpuSpec spec_;
   SteadyClock clock_;
   std::vector<std::unique_ptr<Weight>> weights_;  // by WeightHandle

@@ -41,7 +41,7 @@ CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& lim
       packing_(packing),
       arena_(ops::plan_arena(program, limits)),
       staging_layout_(plan_staging(program, limits)) {
-  for (const ops::NamedOp& named : program.ops) kernel_names_.push_back(kernel_name_of(named.op));
+  choose_kernels({});
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     kv_layouts_.push_back(kv_layout(program.kv_groups[group], group, limits));
   spans.reserve(program.ops.size());
@@ -69,12 +69,41 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(const ops::Program& p
   return made;
 }
 
-std::string CpuExecutable::kernel_name_of(const ops::Op& op) const {
+void CpuExecutable::choose_kernels(const KernelChoices& choices) {
+  product_tables_.clear();
+  for (const Weight* weight : weights_) {
+    auto& tables = product_tables_.emplace_back();
+    for (const RowsClass rows : {RowsClass::one, RowsClass::many}) {
+      const auto choice = choices.find(product_key(*weight, rows));
+      tables[static_cast<size_t>(rows)] = choice == choices.end() ? &kernels_ : choice->second;
+    }
+  }
+  for (const RowsClass rows : {RowsClass::one, RowsClass::many}) {
+    auto& names = kernel_names_[static_cast<size_t>(rows)];
+    names.clear();
+    for (const ops::NamedOp& named : program_->ops) names.push_back(kernel_name_of(named.op, rows));
+  }
+}
+
+std::vector<std::string> CpuExecutable::kernels() const {
+  std::vector<std::string> names = kernel_names_[static_cast<size_t>(RowsClass::one)];
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto* product = std::get_if<ops::MatMul>(&program_->ops[i].op);
+    if (!product) continue;
+    const Kernels& many = product_table(product->weight, RowsClass::many);
+    if (&many != &product_table(product->weight, RowsClass::one))
+      names[i] += fmt::format("/{}", many.name);
+  }
+  return names;
+}
+
+std::string CpuExecutable::kernel_name_of(const ops::Op& op, RowsClass rows) const {
+  if (const auto* product = std::get_if<ops::MatMul>(&op))
+    return fmt::format("{}{}_{}", lower_case(dtype_name(program_->weight(product->weight).dtype)),
+                       weight(product->weight).is_packed ? "_packed" : "",
+                       product_table(product->weight, rows).name);
   std::string name = snake_case(ops::op_name(op));
-  if (const auto* mat_mul = std::get_if<ops::MatMul>(&op))
-    name = lower_case(dtype_name(program_->weight(mat_mul->weight).dtype)) +
-           (weight(mat_mul->weight).is_packed ? "_packed" : "");
-  else if (std::holds_alternative<ops::Attention>(op))
+  if (std::holds_alternative<ops::Attention>(op))
     name += fmt::format("_{}_{}", lower_case(dtype_name(limits_.k_dtype)),
                         lower_case(dtype_name(limits_.v_dtype)));
   return fmt::format("{}_{}", name, kernels_.name);

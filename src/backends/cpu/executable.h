@@ -1,11 +1,13 @@
 // A Program made ready for the CPU: kernels chosen; arena, staging and caches laid out and held.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/kernel_choice.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/layout.h"
 #include "hw/buffer.h"
@@ -25,11 +27,19 @@ class CpuExecutable final : public ops::Executable {
                                                      hw::Ledger& ledger);
 
   ops::BytesByUse reserved() const override;
-  std::vector<std::string> kernels() const override { return kernel_names_; }
+  // A product's tables for one row and for many, where they differ: "q4_0_packed_avx512vnni/amx".
+  std::vector<std::string> kernels() const override;
+
+  // Fixes the table of each product: the one of `choices`, else table().  Not while a step runs.
+  void choose_kernels(const KernelChoices& choices);
 
   const ops::Program& program() const { return *program_; }
   const ops::Limits& limits() const { return limits_; }
+  // The rule's: of every op but the products, and of those without a choice.
   const Kernels& table() const { return kernels_; }
+  const Kernels& product_table(ops::WeightId id, RowsClass rows) const {
+    return *product_tables_[static_cast<size_t>(id)][static_cast<size_t>(rows)];
+  }
   const Weight& weight(ops::WeightId id) const { return *weights_[static_cast<size_t>(id)]; }
   // Of a weight that is F32.
   const float* vector(ops::WeightId id) const {
@@ -38,7 +48,9 @@ class CpuExecutable final : public ops::Executable {
   float* value(ops::ValueId id) {
     return activations_.floats() + arena_.offsets[static_cast<size_t>(id)] / 4;
   }
-  const char* kernel_name(size_t op) const { return kernel_names_[op].c_str(); }
+  const char* kernel_name(size_t op, RowsClass rows) const {
+    return kernel_names_[static_cast<size_t>(rows)][op].c_str();
+  }
 
   KvPlace kv_place(int32_t group, int32_t layer) {
     const auto i = static_cast<size_t>(group);
@@ -69,19 +81,20 @@ class CpuExecutable final : public ops::Executable {
  private:
   CpuExecutable(const ops::Program& program, const ops::Limits& limits,
                 std::vector<const Weight*> weights, const Kernels& kernels, Packing packing);
-  std::string kernel_name_of(const ops::Op& op) const;
+  std::string kernel_name_of(const ops::Op& op, RowsClass rows) const;
   void fill_frequencies();
 
   const ops::Program* program_;
   ops::Limits limits_;
   std::vector<const Weight*> weights_;  // by WeightId
   const Kernels& kernels_;
+  std::vector<std::array<const Kernels*, 2>> product_tables_;  // by WeightId, by RowsClass
   const Packing packing_;
   ops::ArenaPlan arena_;
   StagingLayout staging_layout_;
-  std::vector<KvLayout> kv_layouts_;             // by kv_group
-  std::vector<std::vector<float>> frequencies_;  // by rope table
-  std::vector<std::string> kernel_names_;        // by op
+  std::vector<KvLayout> kv_layouts_;                      // by kv_group
+  std::vector<std::vector<float>> frequencies_;           // by rope table
+  std::array<std::vector<std::string>, 2> kernel_names_;  // by RowsClass, by op
   hw::Buffer activations_;
   hw::Buffer staging_;
   std::vector<hw::Buffer> pools_;  // by kv_group

@@ -32,8 +32,9 @@ bool can_run_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 bool can_run_avx512() {
-  return can_run_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return can_run_avx2() && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq");
 }
 bool can_run_avx512vnni() { return can_run_avx512() && __builtin_cpu_supports("avx512vnni"); }
 bool can_run_amx() { return can_run_avx512vnni() && hw::can_use_amx_int8(); }
@@ -76,9 +77,14 @@ Result<const Kernels*> kernels_named(std::string_view name) {
               fmt::format("use one of {}", runnable_names()));
 }
 
+bool is_isa_forced() {
+  const char* const name = std::getenv("HWTV_ISA");
+  return name && *name;
+}
+
 Result<const Kernels*> chosen_kernels() {
-  if (const char* forced = std::getenv("HWTV_ISA"); forced && *forced) {
-    auto kernels = kernels_named(forced);
+  if (is_isa_forced()) {
+    auto kernels = kernels_named(std::getenv("HWTV_ISA"));
     if (!kernels) {
       Error& error = kernels.error();
       error.what = "HWTV_ISA: " + error.what;

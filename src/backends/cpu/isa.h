@@ -18,9 +18,12 @@ struct Isa {
 // Best first; the last one, "scalar", runs everywhere.
 std::span<const Isa> isas();
 
-// The table called `name`.  Errors: invalid_request (no such table), unsupported (this machine cannot
-// run it), both with the list of those it can.
+// The table called `name`.  Errors: invalid_request (no such table), unsupported (this machine
+// cannot run it), both with the list of those it can.
 Result<const Kernels*> kernels_named(std::string_view name);
+
+// Whether the environment variable HWTV_ISA names a table: then nothing else is chosen.
+bool is_isa_forced();
 
 // The table that the environment variable HWTV_ISA names, or the best one this machine runs.
 // Errors: as kernels_named.

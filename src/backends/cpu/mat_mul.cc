@@ -35,7 +35,7 @@ Member make_member(const ops::MatMul& op, int64_t n_rows, const Step& step) {
                  .quantized = step.executable.quantized(n_rows),
                  .out = step.value(op.out)};
   const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
-  const Kernels& table = step.executable.table();
+  const Kernels& table = step.executable.product_table(op.weight, rows_class(n_rows));
   member.kernel = weight.is_packed ? table.matmul_packed[type] : table.matmul[type];
   member.part_outputs = weight.is_packed && n_rows > 1 ? kPartTiles * kTileOutputs : kTileOutputs;
   member.n_out_parts = (weight.decl.n_rows + member.part_outputs - 1) / member.part_outputs;
