@@ -244,6 +244,31 @@ TEST_F(SpeculatingEngineTest, AKeptSequenceIsContinuedFromItsOwnTokensOnly) {
   EXPECT_EQ(run(*engine, {second}), expected);
 }
 
+// A pool of just the promised size, and guesses that reach far beyond the end of the answer.
+TEST_F(SpeculatingEngineTest, WrongGuessesTakeNothingThatWasNotPromised) {
+  SequenceRequest request;
+  request.prompt = {1, 2, 3, 4, 5};
+  request.n_tokens_max = 22;
+  EngineConfig config{.context_tokens_max = 27, .n_tokens_max = 20, .kv_block_tokens = 3};
+  auto plain = make(config);
+  auto texts = texts_of({request}, run(*plain, {request}));
+  texts[0].resize(100);
+  config.speculation = SpeculationMode::always;
+  config.make_proposer = [&](int64_t) { return std::make_unique<Oracle>(texts, 0.0, 1); };
+  auto engine = make(config);
+  const observe::StepTotals before = recorder_.totals().decode;
+  ASSERT_TRUE(engine->add(request));
+  for (int64_t n_cached = 5; !engine->idle(); ++n_cached) {
+    const auto events = engine->step();
+    ASSERT_TRUE(events);
+    if (events->size() > 1) n_cached += static_cast<int64_t>(events->size()) - 1;
+    EXPECT_EQ(engine->pools()[0].n_held(), (n_cached + 2) / 3);
+  }
+  const observe::StepTotals done = recorder_.totals().decode.since(before);
+  EXPECT_GT(done.n_proposed_tokens, 50);
+  EXPECT_EQ(done.n_tokens, 21);
+}
+
 TEST_F(SpeculatingEngineTest, OutputRowsAreLimitedAndPlannedFor) {
   const EngineConfig config{.n_seqs_max = 4,
                             .context_tokens_max = 100,

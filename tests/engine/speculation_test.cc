@@ -107,11 +107,27 @@ TEST(Speculation, GainsWhatThereIsToGain) {
     }
 }
 
+TEST(Speculation, LossesEndWhateverTheRateSays) {
+  Speculation speculation(SpeculationMode::automatic, kMost, 16);
+  double seconds = 0;
+  for (int i = 0; i < 400; ++i) {
+    speculation.begin(1);
+    const int64_t n = speculation.n_proposed(0.95, 0, 1000);
+    const double step_s = 1 + 0.3 * static_cast<double>(n);
+    speculation.observe_step(1 + n, 0, step_s);
+    seconds += step_s;
+  }
+  EXPECT_LT(seconds, 400 * 1.05);
+}
+
 TEST(Speculation, GuessesThatCostTimeAreCounted) {
   Speculation cheap(SpeculationMode::automatic, kMost, 16);
   EXPECT_GT((Simulation{0.8, 0.05, 1000, 0.05}.speedup(cheap)), 1.5);
   Speculation dear(SpeculationMode::automatic, kMost, 16);
   EXPECT_GT((Simulation{0.8, 0.05, 1000, 2.0}.speedup(dear)), 0.97);
+  dear.begin(1);
+  EXPECT_EQ(dear.n_proposed(0.8, 2.0, 10), 0);
+  EXPECT_GT(dear.n_proposed(0.8, 0.05, 10), 0);
 }
 
 TEST(Speculation, RoomOfTheStepIsShared) {
