@@ -16,8 +16,8 @@ def read_gb_s(threads):
 
 
 def vector_gop_s(threads):
-    """The int8 peak of this machine's vector units, now.  The record was made with them: a matrix unit (AMX) has
-    ten times as much, and not every peer uses it."""
+    """The int8 peak of this machine's vector units, now.  The record was made with them: a matrix unit (AMX)
+    has ten times as much, and not every peer uses it."""
     device = json.loads(output_of([HWTV, "devices", "--threads", threads, "--json"]))["devices"][0]
     isa = next(peak["isa"] for peak in device["measured"]["peaks"] if peak["isa"] != "amx")
     rows = ours.bench(models.demo_model(), threads, [64], isa=isa)[1]
