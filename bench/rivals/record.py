@@ -1,26 +1,34 @@
-"""What the peers reached on the day the targets were set, and whether today's run can be held against it:
-a peer far below its record, scaled by what this machine was measured to do, was disturbed."""
+"""What the peers reached undisturbed, and whether today's run can be held against it: a peer far below its
+record, scaled by what this machine was measured to do, was disturbed.
+
+records.json has one entry for each kind of processor, made by `bench/compare --record`; the first is the
+machine on which the targets were set, and stands for every processor that has none of its own.  A rate is
+scaled by the bandwidth (decode) or the vector int8 peak (prefill), which holds between runs on one kind of
+processor and not between kinds: they differ in what binds a peer."""
+import json
+import pathlib
 
 THREADS = 2
-READ_GB_S = 26.5     # 25-28, a buffer beyond the caches
-INT8_GOP_S = 815     # 760-870
 ALLOWED_BELOW = 0.15
-
-# (peer, model): prefill 512, decode 64 in tok/s; the middle where a range was seen; None: not measured.
-RATES = {
-    ("llama.cpp", "Q4_0"): (91, 14.8),
-    ("llama.cpp", "Q8_0"): (55, 9.0),
-    ("llama.cpp", "Q4_K_M"): (92, 14.4),
-    ("llama.cpp", "SmolLM2"): (186, 86),
-    ("OpenVINO GenAI", "Q4_0"): (190, 9.0),
-    ("OpenVINO GenAI", "Q8_0"): (191, 12.5),
-    ("OpenVINO GenAI", "Q4_K_M"): (None, 7.7),
-}
+RECORDS = json.loads(pathlib.Path(__file__).with_name("records.json").read_text())
 
 
-def least(peer, model, what, read_gb_s, int8_gop_s):
+def this_cpu():
+    """Family and model of this machine's processor, as in "6/207"; "" where the system does not tell."""
+    fields = dict.fromkeys(("cpu family", "model"), "")
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() in fields and not fields[name.strip()]:
+            fields[name.strip()] = value.strip()
+    return "/".join(fields.values()) if all(fields.values()) else ""
+
+
+def of_cpu(cpu):
+    return next((record for record in RECORDS if record["cpu"] == cpu), RECORDS[0])
+
+
+def least(record, peer, model, what, read_gb_s, int8_gop_s):
     """The rate below which the peer was disturbed; None where the record says nothing."""
-    prefill, decode = RATES.get((peer, model), (None, None))
-    rate, scale = ((decode, read_gb_s / READ_GB_S) if what == "decode" else
-                   (prefill, int8_gop_s / INT8_GOP_S))
+    rate = record["rates"].get(peer, {}).get(model, {}).get(what)
+    scale = read_gb_s / record["read_gb_s"] if what == "decode" else int8_gop_s / record["int8_gop_s"]
     return rate * scale * (1 - ALLOWED_BELOW) if rate else None

@@ -76,9 +76,9 @@ class Turns:
         if self.threads != record.THREADS or not self.int8:
             return []
         read, int8 = statistics.median(self.read), statistics.median(self.int8)
-        reasons = []
+        past, reasons = record.of_cpu(record.this_cpu()), []
         for (engine, what), series in sorted(self.series.items()):
-            least = record.least(engine, self.model_name, what, read, int8)
+            least = record.least(past, engine, self.model_name, what, read, int8)
             if least and series.median < least:
                 reasons.append(f"{engine} {what} {series.median:.1f} tok/s, at least {least:.1f} expected at "
                                f"{read:.1f} GB/s and {int8:.0f} Gop/s")

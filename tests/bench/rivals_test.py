@@ -28,8 +28,16 @@ class Engine:
         return {"prefill": self.prefill[self.n - 1], "decode": self.decode[self.n - 1]}
 
 
+TARGETS = record.RECORDS[0]
+
+
 class TurnsTest(unittest.TestCase):
-    def run_turns(self, prefill, decode, read=record.READ_GB_S, int8=record.INT8_GOP_S, threads=2):
+    def setUp(self):
+        cpu = mock.patch.object(record, "this_cpu", lambda: "a processor without a record")
+        cpu.start()
+        self.addCleanup(cpu.stop)
+
+    def run_turns(self, prefill, decode, read=TARGETS["read_gb_s"], int8=TARGETS["int8_gop_s"], threads=2):
         self.asked = []
         engines = [Engine("hwtv", [300, 100, 200], [30, 10, 20], self.asked),
                    Engine("llama.cpp", prefill, decode, self.asked)]
@@ -54,10 +62,18 @@ class TurnsTest(unittest.TestCase):
         self.assertIn("llama.cpp decode", void[0])
 
     def test_the_record_is_scaled_by_what_this_machine_can_do(self):
-        half = {"read": record.READ_GB_S / 2, "int8": record.INT8_GOP_S / 2}
+        half = {"read": TARGETS["read_gb_s"] / 2, "int8": TARGETS["int8_gop_s"] / 2}
         self.assertEqual(self.run_turns([46] * 3, [7.4] * 3, **half).void(), [])
         self.assertEqual(len(self.run_turns([46] * 3, [7.4] * 3).void()), 2)
         self.assertEqual(self.run_turns([1] * 3, [1] * 3, threads=4).void(), [])  # the record is of two threads
+
+    def test_a_kind_of_processor_has_its_own_record(self):
+        own = {**TARGETS, "cpu": "6/1", "rates": {"llama.cpp": {"Q4_0": {"prefill": 40, "decode": 7}}}}
+        with mock.patch.object(record, "RECORDS", [TARGETS, own]):
+            self.assertEqual(len(self.run_turns([40] * 3, [7] * 3).void()), 2)
+            with mock.patch.object(record, "this_cpu", lambda: "6/1"):
+                self.assertEqual(self.run_turns([40] * 3, [7] * 3).void(), [])
+                self.assertEqual(len(self.run_turns([30] * 3, [7] * 3).void()), 1)
 
     def test_lines_say_ratio_target_and_goal(self):
         made = self.run_turns([91] * 3, [16] * 3)
