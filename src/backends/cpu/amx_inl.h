@@ -104,7 +104,7 @@ static void add_all_blocks(const Tile* tiles, const MatMulArgs& a, int64_t k, in
   constexpr int64_t kStride = kPartTiles * kLanes;
   for (int64_t row = part.row_begin; row < part.row_end; row += kBlockRows)
     for (int i = 0; i < kTiles; ++i)
-      add_block<Format>(tiles[i], rows_of_x(a.quantized, a.n_in, row, k), n,
+      add_block<Format>(tiles[i], rows_of_x<kBlockRows>(a.quantized, a.n_in, row, k), n,
                         part_sums.sums[row - part.row_begin][i], kStride);
   _tile_release();
 }

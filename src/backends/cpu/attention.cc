@@ -18,19 +18,18 @@ class Attend {
              .n_kv_heads = kv.n_kv_heads,
              .head_dim = kv.head_dim,
              .value_dim = kv.value_dim,
+             .k_type = *kv_type(step.executable.limits().k_dtype),
+             .v_type = *kv_type(step.executable.limits().v_dtype),
              .scale = op.scale,
              .window_tokens = kv.window_tokens,
              .q = step.value(op.q),
              .out = step.value(op.out)};
-    const ops::Limits& limits = step.executable.limits();
-    k_type_ = static_cast<size_t>(*kv_type(limits.k_dtype));
-    v_type_ = static_cast<size_t>(*kv_type(limits.v_dtype));
-    n_splits_max_ = (limits.context_tokens_max + kSplitTokens - 1) / kSplitTokens;
+    n_splits_max_ = (step.executable.limits().context_tokens_max + kSplitTokens - 1) / kSplitTokens;
   }
 
   // Every query row over its whole cache.
   void run_whole() const {
-    const auto kernel = step_.executable.table().attention[k_type_][v_type_];
+    const auto kernel = step_.executable.table().attention;
     for_each_unit(false, [&](const ops::SliceInput& slice, int64_t unit, int64_t) {
       kernel(args_, part(slice, unit));
     });
@@ -38,14 +37,15 @@ class Attend {
 
   // The same sums with the splits computed apart, then merged: for a few tokens over a long cache.
   void run_split() const {
-    const auto kernel = step_.executable.table().attention_split[k_type_][v_type_];
+    const auto kernel = step_.executable.table().attention_split;
     const StagingLayout& layout = step_.executable.staging_layout();
     auto* const states = step_.executable.staging<SplitState>(layout.split_states);
     auto* const values = step_.executable.staging<float>(layout.split_values);
     for_each_unit(true, [&](const ops::SliceInput& slice, int64_t unit, int64_t split) {
       kernel(args_, part(slice, unit), split, n_splits_max_, states, values);
     });
-    step_.share(step_.n_tokens() * args_.n_heads, args_.value_dim, [&](int64_t begin, int64_t end) {
+    const int64_t n_slots = step_.n_tokens() * args_.n_heads;
+    step_.share(n_slots, args_.value_dim * most_splits(), [&](int64_t begin, int64_t end) {
       for (int64_t slot = begin; slot < end; ++slot) {
         const int64_t at = slot * n_splits_max_;
         step_.executable.table().merge_splits(states + at, values + at * args_.value_dim,
@@ -106,7 +106,6 @@ class Attend {
   const Step& step_;
   size_t kv_group_;
   AttentionArgs args_;
-  size_t k_type_, v_type_;
   int64_t n_splits_max_;
 };
 

@@ -75,26 +75,41 @@ HWTV_INLINE void prefetch_keys(const AttentionArgs& a, const AttentionPart& part
 // In a split whose keys nobody asked for.
 constexpr int64_t kKeysAhead = 2 * kKvTileTokens;
 
+// The scores of kTiles tiles of keys from position p on.
+template <typename Keys, int kRows, int kTiles>
+HWTV_INLINE void score_tiles(const AttentionArgs& a, const AttentionPart& part,
+                             const float* const* q, Split& split, int64_t row, int64_t p,
+                             int64_t step) {
+  const uint8_t* tiles[kTiles];
+#pragma GCC unroll 2
+  for (int t = 0; t < kTiles; ++t) {
+    const int64_t at = p + t * step;
+    tiles[t] = key_tile(a.place, part.block_table, part.kv_head, at, split.key_tile_bytes);
+    if (row > 0) continue;
+    prefetch_bytes(value_row(a.place, part.block_table, part.kv_head, at),
+                   step * a.place.v_row_bytes);
+    prefetch_keys(a, part, split, at + kKeysAhead);
+  }
+  F acc[kRows][kTiles];
+  set_zero<kRows, kTiles>(acc);
+  Keys::template add_scores<kRows, kTiles>(tiles, q, a.head_dim, acc);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int t = 0; t < kTiles; ++t)
+      store_f(&split.weights[row + r][p + t * step - split.first],
+              mul_f(acc[r][t], set_f(a.scale)));
+}
+
 template <typename Keys, int kRows>
 static void score_rows(const AttentionArgs& a, const AttentionPart& part, const float* const* q,
                        Split& split, int64_t row) {
   const int64_t step = a.place.block_tokens < kKvTileTokens ? a.place.block_tokens : kKvTileTokens;
-  for (int64_t p = split.lo - split.lo % step; p < split.hi; p += step) {
-    F acc[kRows];
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) acc[r] = set_f(0);
-    const uint8_t* tile =
-        key_tile(a.place, part.block_table, part.kv_head, p, split.key_tile_bytes);
-    if (row == 0) {
-      prefetch_bytes(value_row(a.place, part.block_table, part.kv_head, p),
-                     step * a.place.v_row_bytes);
-      prefetch_keys(a, part, split, p + kKeysAhead);
-    }
-    Keys::template add_scores<kRows>(tile, q, a.head_dim, acc);
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r)
-      store_f(&split.weights[row + r][p - split.first], mul_f(acc[r], set_f(a.scale)));
-  }
+  int64_t p = split.lo - split.lo % step;
+  if constexpr (kScoreTiles > 1)
+    for (; p + (kScoreTiles - 1) * step < split.hi; p += kScoreTiles * step)
+      score_tiles<Keys, kRows, kScoreTiles>(a, part, q, split, row, p, step);
+  for (; p < split.hi; p += step) score_tiles<Keys, kRows, 1>(a, part, q, split, row, p, step);
 }
 
 // Positions outside the row's own range get weight 0.
@@ -206,64 +221,84 @@ static void normalize(float sum, int64_t value_dim, float* out) {
   for (int64_t d = 0; d < value_dim; ++d) out[d] *= inverse;
 }
 
-// Hands kSlices sixteens of the weighted values of all rows to take(row, d, values, n).
-template <typename Values, int kSlices, typename Take>
-HWTV_INLINE void take_slices(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
-                             const Split& split, int64_t d, const Take& take) {
+// Where the weighted values of a part's rows go.
+struct ValueSink {
+  Joint joints[kQueryRows];
+  float* to[kQueryRows];  // (value_dim); null: the row sees nothing of the split
+};
+
+// kSlices sixteens of the weighted values of all rows.
+template <typename Values, int kSlices>
+static void add_slices(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
+                       const Split& split, int64_t d, const ValueSink& sink) {
   for_rows(n_rows, [&]<int kRows>(int64_t row) {
     F values[kRows][kValueSlices];
     sum_values<Values, kRows, kSlices>(a, part, split, row, d, values);
     for (int64_t r = 0; r < kRows; ++r)
-      for (int i = 0; i < kSlices; ++i) {
+      for (int i = 0; i < kSlices && sink.to[row + r]; ++i) {
         const int64_t at = d + kLanes * i, rest = a.value_dim - at;
-        take(row + r, at, values[r][i], rest < kLanes ? rest : kLanes);
+        join_values(sink.joints[row + r], values[r][i], sink.to[row + r] + at,
+                    rest < kLanes ? rest : kLanes);
       }
   });
 }
 
-// Hands the weighted values of each row that sees the split to take(row, d, values, n).
-template <typename Values, typename Take>
-HWTV_INLINE void for_each_value(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
-                                const Split& split, const Take& take) {
+template <typename Values>
+static void add_values(const AttentionArgs& a, const AttentionPart& part, int64_t n_rows,
+                       const Split& split, const ValueSink& sink) {
   int64_t d = 0;
   if constexpr (kValueSlices > 1)
     for (; d + kValueSlices * kLanes <= a.value_dim; d += kValueSlices * kLanes)
-      take_slices<Values, kValueSlices>(a, part, n_rows, split, d, take);
-  for (; d < a.value_dim; d += kLanes) take_slices<Values, 1>(a, part, n_rows, split, d, take);
+      add_slices<Values, kValueSlices>(a, part, n_rows, split, d, sink);
+  for (; d < a.value_dim; d += kLanes) add_slices<Values, 1>(a, part, n_rows, split, d, sink);
 }
 
-template <typename Keys, typename Values>
+// The two halves of a split's work, by the types of the cache: in the order of KvType.
+using ScoreSplit = void (*)(const AttentionArgs&, const AttentionPart&, const Queries&,
+                            int64_t index, Split&);
+using AddValues = void (*)(const AttentionArgs&, const AttentionPart&, int64_t n_rows, const Split&,
+                           const ValueSink&);
+constexpr ScoreSplit kScoreSplit[kNKvTypes] = {
+    score_split<PlainKeys<CacheF32>>, score_split<PlainKeys<CacheF16>>,
+    score_split<PlainKeys<CacheBF16>>, score_split<Q8_0Keys>, score_split<Q4_0Keys>};
+constexpr AddValues kAddValues[kNKvTypes] = {
+    add_values<PlainValues<CacheF32>>, add_values<PlainValues<CacheF16>>,
+    add_values<PlainValues<CacheBF16>>, add_values<Q8_0Values>, add_values<Q4_0Values>};
+
 static void attend(const AttentionArgs& a, const AttentionPart& part) {
+  const ScoreSplit score = kScoreSplit[static_cast<int>(a.k_type)];
+  const AddValues add = kAddValues[static_cast<int>(a.v_type)];
   const Queries rows = unpack_queries(a, part);
   SplitState merged[kQueryRows] = {};
   Split split;
   const int64_t last = (rows.end[rows.n - 1] - 1) / kSplitTokens;
   for (int64_t index = rows.begin[0] / kSplitTokens; index <= last; ++index) {
-    score_split<Keys>(a, part, rows, index, split);
-    Joint joints[kQueryRows];
-    for (int64_t r = 0; r < rows.n; ++r)
-      if (split.sum[r] > 0) joints[r] = join(merged[r], split.max[r], split.sum[r]);
-    for_each_value<Values>(a, part, rows.n, split, [&](int64_t r, int64_t d, F values, int64_t n) {
-      if (split.sum[r] > 0)
-        join_values(joints[r], values, a.out + rows.slot[r] * a.value_dim + d, n);
-    });
+    score(a, part, rows, index, split);
+    ValueSink sink;
+    for (int64_t r = 0; r < rows.n; ++r) {
+      sink.to[r] = split.sum[r] > 0 ? a.out + rows.slot[r] * a.value_dim : nullptr;
+      if (sink.to[r]) sink.joints[r] = join(merged[r], split.max[r], split.sum[r]);
+    }
+    add(a, part, rows.n, split, sink);
   }
   for (int64_t r = 0; r < rows.n; ++r)
     normalize(merged[r].sum, a.value_dim, a.out + rows.slot[r] * a.value_dim);
 }
 
-template <typename Keys, typename Values>
 static void attend_split(const AttentionArgs& a, const AttentionPart& part, int64_t index,
-                         int64_t n_splits, SplitState* states, float* values_out) {
+                         int64_t n_splits, SplitState* states, float* values) {
   const Queries rows = unpack_queries(a, part);
   Split split;
-  score_split<Keys>(a, part, rows, index, split);
-  for (int64_t r = 0; r < rows.n; ++r)
-    states[rows.slot[r] * n_splits + index] = {split.max[r], split.sum[r]};
-  if (split.lo >= split.hi) return;
-  for_each_value<Values>(a, part, rows.n, split, [&](int64_t r, int64_t d, F values, int64_t n) {
-    store_n(values_out + (rows.slot[r] * n_splits + index) * a.value_dim + d, values, n);
-  });
+  kScoreSplit[static_cast<int>(a.k_type)](a, part, rows, index, split);
+  ValueSink sink;
+  for (int64_t r = 0; r < rows.n; ++r) {
+    const int64_t at = rows.slot[r] * n_splits + index;
+    states[at] = {split.max[r], split.sum[r]};
+    sink.joints[r] = {0, 1, true};
+    sink.to[r] = values + at * a.value_dim;
+  }
+  if (split.lo < split.hi)
+    kAddValues[static_cast<int>(a.v_type)](a, part, rows.n, split, sink);
 }
 
 static void merge_splits(const SplitState* states, const float* values, int64_t n_splits,

@@ -79,7 +79,28 @@ HWTV_INLINE ops::BlockQ4_0 to_q4_0(const float* x) {
   return block;
 }
 
-// Keys.  tile_bytes: of 16 tokens.  add_scores: acc[r] lane i += q[r] . key of token i.
+template <int kRows, int kTiles>
+HWTV_INLINE void set_zero(F (*acc)[kTiles]) {
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int t = 0; t < kTiles; ++t) acc[r][t] = set_f(0);
+}
+// acc[r][t] += q[r][d] * key(t)
+template <int kRows, int kTiles, typename Key>
+HWTV_INLINE void add_element(const Key& key, const float* const* q, int64_t d, F (*acc)[kTiles]) {
+  F keys[kTiles];
+#pragma GCC unroll 2
+  for (int t = 0; t < kTiles; ++t) keys[t] = key(t);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    const F x = set_f(q[r][d]);
+#pragma GCC unroll 2
+    for (int t = 0; t < kTiles; ++t) acc[r][t] = madd_f(x, keys[t], acc[r][t]);
+  }
+}
+
+// Keys.  tile_bytes: of 16 tokens.  add_scores: acc[r][t] lane i += q[r] . key of token i of tile t.
 template <typename Element>
 struct PlainKeys {
   static int64_t tile_bytes(int64_t head_dim) { return head_dim * kLanes * Element::kBytes; }
@@ -95,13 +116,15 @@ struct PlainKeys {
     }
   }
 
-  template <int kRows>
-  HWTV_INLINE void add_scores(const uint8_t* tile, const float* const* q, int64_t head_dim, F* acc) {
-    for (int64_t d = 0; d < head_dim; ++d) {
-      const F key = Element::load(tile + d * kLanes * Element::kBytes);
-#pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) acc[r] = madd_f(set_f(q[r][d]), key, acc[r]);
-    }
+  template <int kRows, int kTiles>
+  HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
+                              F (*acc)[kTiles]) {
+    for (int64_t d = 0; d < head_dim; ++d)
+      add_element<kRows, kTiles>(
+          [&](int t) __attribute__((always_inline)) {
+            return Element::load(tiles[t] + d * kLanes * Element::kBytes);
+          },
+          q, d, acc);
   }
 };
 
@@ -119,20 +142,26 @@ struct Q8_0Keys {
     }
   }
 
-  template <int kRows>
-  HWTV_INLINE void add_scores(const uint8_t* tile, const float* const* q, int64_t head_dim, F* acc) {
-    for (int64_t d = 0; d < head_dim; d += 32, tile += kBlockBytes) {
-      F dot[kRows];
+  template <int kRows, int kTiles>
+  HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
+                              F (*acc)[kTiles]) {
+    for (int64_t d = 0; d < head_dim; d += 32) {
+      const uint8_t* at[kTiles];
+#pragma GCC unroll 2
+      for (int t = 0; t < kTiles; ++t) at[t] = tiles[t] + d / 32 * kBlockBytes;
+      F dot[kRows][kTiles];
+      set_zero<kRows, kTiles>(dot);
+      for (int i = 0; i < 32; ++i)
+        add_element<kRows, kTiles>(
+            [&](int t) __attribute__((always_inline)) {
+              return load_int8(reinterpret_cast<const int8_t*>(at[t]) + 32 + i * kLanes);
+            },
+            q, d + i, dot);
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) dot[r] = set_f(0);
-      for (int i = 0; i < 32; ++i) {
-        const F key = load_int8(reinterpret_cast<const int8_t*>(tile) + 32 + i * kLanes);
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) dot[r] = madd_f(set_f(q[r][d + i]), key, dot[r]);
-      }
-      const F scale = load_half(reinterpret_cast<const uint16_t*>(tile));
-#pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) acc[r] = madd_f(dot[r], scale, acc[r]);
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+        for (int t = 0; t < kTiles; ++t)
+          acc[r][t] = madd_f(dot[r][t], load_half(reinterpret_cast<const uint16_t*>(at[t])), acc[r][t]);
     }
   }
 };
@@ -150,20 +179,26 @@ struct Q4_0Keys {
     }
   }
 
-  template <int kRows>
-  HWTV_INLINE void add_scores(const uint8_t* tile, const float* const* q, int64_t head_dim, F* acc) {
-    for (int64_t d = 0; d < head_dim; d += 32, tile += kBlockBytes) {
-      F dot[kRows];
+  template <int kRows, int kTiles>
+  HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
+                              F (*acc)[kTiles]) {
+    for (int64_t d = 0; d < head_dim; d += 32) {
+      const uint8_t* at[kTiles];
+#pragma GCC unroll 2
+      for (int t = 0; t < kTiles; ++t) at[t] = tiles[t] + d / 32 * kBlockBytes;
+      F dot[kRows][kTiles];
+      set_zero<kRows, kTiles>(dot);
+      for (int i = 0; i < 32; ++i)
+        add_element<kRows, kTiles>(
+            [&](int t) __attribute__((always_inline)) {
+              return load_nibbles(at[t] + 32 + (i % 16) * kLanes, i < 16 ? 0 : 4);
+            },
+            q, d + i, dot);
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) dot[r] = set_f(0);
-      for (int i = 0; i < 32; ++i) {
-        const F key = load_nibbles(tile + 32 + (i % 16) * kLanes, i < 16 ? 0 : 4);
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) dot[r] = madd_f(set_f(q[r][d + i]), key, dot[r]);
-      }
-      const F scale = load_half(reinterpret_cast<const uint16_t*>(tile));
-#pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) acc[r] = madd_f(dot[r], scale, acc[r]);
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+        for (int t = 0; t < kTiles; ++t)
+          acc[r][t] = madd_f(dot[r][t], load_half(reinterpret_cast<const uint16_t*>(at[t])), acc[r][t]);
     }
   }
 };

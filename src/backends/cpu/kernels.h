@@ -57,7 +57,8 @@ struct MatMulPart {
 };
 constexpr int64_t kTileOutputs = 16;  // outputs that a kernel computes side by side
 constexpr int64_t kPartRows = 256;
-constexpr int kPartTiles = 2;  // tiles of a packed weight that many rows are multiplied with together
+constexpr int kPartTiles =
+    2;  // tiles of a packed weight that many rows are multiplied with together
 
 // One head of one token of the cache is a column of K and a row of V.  K lies in tiles of 16
 // tokens, element by element, so that the lanes of a vector are tokens; V lies row by row.
@@ -91,6 +92,7 @@ constexpr int64_t kQueryRows = 16;
 struct AttentionArgs {
   KvPlace place;
   int64_t n_heads, n_kv_heads, head_dim, value_dim;
+  KvType k_type, v_type;
   float scale;
   int64_t window_tokens;  // 0: none
   const float* q;         // (n_rows, n_heads * head_dim)
@@ -153,13 +155,12 @@ struct Kernels {
   void (*write_value[kNKvTypes])(const KvWriteArgs&, const int32_t* block_table, int64_t row,
                                  int64_t position);
 
-  // All splits, merged and normalized, into args.out.  First index: the keys' type.
-  void (*attention[kNKvTypes][kNKvTypes])(const AttentionArgs&, const AttentionPart&);
+  // All splits, merged and normalized, into args.out.
+  void (*attention)(const AttentionArgs&, const AttentionPart&);
   // One split.  Query row i of the part fills states[slot, split] and values[slot, split] with
   // slot = row * n_heads + head.  states (n_slots, n_splits), values (n_slots, n_splits, value_dim)
-  void (*attention_split[kNKvTypes][kNKvTypes])(const AttentionArgs&, const AttentionPart&,
-                                                int64_t split, int64_t n_splits, SplitState* states,
-                                                float* values);
+  void (*attention_split)(const AttentionArgs&, const AttentionPart&, int64_t split,
+                          int64_t n_splits, SplitState* states, float* values);
   // Merges n_splits splits of one query row in order and normalizes.
   // states (n_splits), values (n_splits, value_dim) -> out (value_dim).
   void (*merge_splits)(const SplitState* states, const float* values, int64_t n_splits,

@@ -27,11 +27,12 @@ struct XRows {
   const float* scales;
   const int16_t* sums;
 };
-// Row `row` from element k on.  Requires: k is a multiple of 32; x is in blocks of kBlockRows.
+// Row `row` from element k on.  Requires: k is a multiple of 32; x is in blocks of kRows.
+template <int64_t kRows>
 HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, int64_t k) {
-  const int64_t block = row / kBlockRows * (n_in / 32) + k / 32, lane = row % kBlockRows;
-  return {x.quants + (block * kBlockRows + lane) * 32, x.scales + block * kBlockRows + lane,
-          x.sums + 2 * block * kBlockRows + lane};
+  const int64_t block = row / kRows * (n_in / 32) + k / 32, lane = row % kRows;
+  return {x.quants + (block * kRows + lane) * 32, x.scales + block * kRows + lane,
+          x.sums + 2 * block * kRows + lane};
 }
 
 // Asks for what lies `ahead` of block `block` of a tile.
@@ -63,7 +64,7 @@ HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows&
   constexpr int kGroup = Packed::kGroup, kChains = kRows == 1 ? 2 : 1;
   const int64_t n_blocks = n_in / Packed::kBlock;
   const PackedTile tile = packed_tile<Packed>(weight, n_blocks);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) total[r] = set_f(0);
   for (int64_t block = 0; block < n_blocks; ++block) {
     prefetch_block<Packed>(weight + kPrefetchBytes, block);
@@ -71,7 +72,7 @@ HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows&
     for (int g = 0; g < Packed::kBlock / kGroup; ++g) {
       const auto group = XGroup<kGroup, kStride>::at(x, block * Packed::kBlock + g * kGroup);
       I dot[kRows][kChains];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         dot[r][kChains - 1] = set_i(0);
         dot[r][0] = zero_part<Packed>(group.sum(r));
@@ -79,13 +80,13 @@ HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows&
 #pragma GCC unroll kUnroll
       for (int j = 0; j < kGroup / 4; ++j) {
         const W w = Packed::slice(tile, block, g, j);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int r = 0; r < kRows; ++r)
           dot[r][j % kChains] =
               dot4_w<Packed::kWide>(dot[r][j % kChains], w, group.quants + 32 * r + 4 * j);
       }
       const F scale = Packed::scale(tile, block, g), min = min_of<Packed>(tile, block, g);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         const I sum = kChains == 1 ? dot[r][0] : add_i(dot[r][0], dot[r][kChains - 1]);
         total[r] = add_group<Packed>(total[r], sum, scale, min, group.scales[r],
@@ -172,7 +173,7 @@ static void add_all_rows(const Tile* tiles, const MatMulArgs& a, int64_t k, int6
   int64_t row = part.row_begin;
   const auto add = [&]<int kRows>() __attribute__((always_inline)) {
     for (; row + kRows <= part.row_end; row += kRows)
-      add_rows<Format, kTiles, kRows>(tiles, rows_of_x(a.quantized, a.n_in, row, k), n,
+      add_rows<Format, kTiles, kRows>(tiles, rows_of_x<kBlockRows>(a.quantized, a.n_in, row, k), n,
                                       part_sums.sums + (row - part.row_begin));
   };
   add.template operator()<kMicroRows>();
@@ -231,32 +232,34 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
 }
 
 // Up to this many rows are multiplied straight from a tile: reading it takes longer.
-constexpr int kFewRows = kMicroRows > 4 ? 4 : 2;
+constexpr int64_t kFewRows = kMicroRows > 4 ? 8 : 2;
 
-// All tiles of the part times its kRows rows.
+// All tiles of the part times its rows, kRows in one pass: the last ones may be rows that nobody
+// asked for, of the same block of x.
 template <typename Packed, int kRows, int kStride>
-static void multiply_few(const MatMulArgs& a, const MatMulPart& part, const XRows& x) {
-  for (int64_t out = part.out_begin; out < part.out_end; out += kTileOutputs) {
-    F total[kRows];
-    multiply_rows<Packed, kRows, kStride>(a.weight + out * a.row_bytes, a.n_in, x, total);
-    for (int r = 0; r < kRows; ++r) finish_tile(a, part.row_begin + r, out, total[r]);
-  }
+static void multiply_few(const MatMulArgs& a, const MatMulPart& part) {
+  const int64_t n_rows = part.row_end - part.row_begin;
+  for (int64_t out = part.out_begin; out < part.out_end; out += kTileOutputs)
+    for (int64_t row = 0; row < n_rows; row += kRows) {
+      F total[kRows];
+      multiply_rows<Packed, kRows, kStride>(
+          a.weight + out * a.row_bytes, a.n_in,
+          rows_of_x<kStride>(a.quantized, a.n_in, part.row_begin + row, 0), total);
+      for (int r = 0; r < kRows && row + r < n_rows; ++r)
+        finish_tile(a, part.row_begin + row + r, out, total[r]);
+    }
 }
 
 template <typename Packed>
 static void matmul_packed(const MatMulArgs& a, const MatMulPart& part) {
   const int64_t n_rows = part.row_end - part.row_begin;
-  if (a.quantized.block_rows == 1)
-    return multiply_few<Packed, 1, 1>(a, part,
-                                      {a.quantized.quants, a.quantized.scales, a.quantized.sums});
+  if (a.quantized.block_rows == 1) return multiply_few<Packed, 1, 1>(a, part);
   if (n_rows <= kFewRows) {
-    const XRows x = rows_of_x(a.quantized, a.n_in, part.row_begin, 0);
     if constexpr (kFewRows > 2) {
-      if (n_rows == 4) return multiply_few<Packed, 4, kBlockRows>(a, part, x);
-      if (n_rows == 3) return multiply_few<Packed, 3, kBlockRows>(a, part, x);
+      if (n_rows > 4) return multiply_few<Packed, 8, kBlockRows>(a, part);
+      if (n_rows > 2) return multiply_few<Packed, 4, kBlockRows>(a, part);
     }
-    return n_rows == 2 ? multiply_few<Packed, 2, kBlockRows>(a, part, x)
-                       : multiply_few<Packed, 1, kBlockRows>(a, part, x);
+    return multiply_few<Packed, 2, kBlockRows>(a, part);
   }
   int64_t out = part.out_begin;
   for (; out + kTileOutputs < part.out_end; out += kPartTiles * kTileOutputs)

@@ -17,6 +17,7 @@ constexpr int kDotRows = 2;
 constexpr int kDotTokens = 2;
 constexpr int kValueSlices = 1;
 constexpr int kAttentionRows = 4;
+constexpr int kScoreTiles = 1;
 #ifdef __AVXVNNI__
 constexpr bool kCentersWide = false;
 #else

@@ -23,6 +23,7 @@ constexpr int kDotRows = 4;
 constexpr int kDotTokens = 4;
 constexpr int kValueSlices = 4;
 constexpr int kAttentionRows = 4;
+constexpr int kScoreTiles = 2;
 #ifdef __AVX512VNNI__
 constexpr bool kCentersWide = false;
 #else

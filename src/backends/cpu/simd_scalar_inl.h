@@ -16,6 +16,7 @@ constexpr int kDotRows = 2;      // weight rows and tokens of the float kernels'
 constexpr int kDotTokens = 2;
 constexpr int kValueSlices = 1;   // sixteens of a value summed in one pass
 constexpr int kAttentionRows = 2;
+constexpr int kScoreTiles = 1;  // tiles of keys scored in one pass
 constexpr bool kCentersWide = false;  // dot4_wide subtracts 128 from the unsigned side by itself
 
 struct F {

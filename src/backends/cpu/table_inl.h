@@ -15,23 +15,8 @@
 namespace hwtv::cpu {
 namespace {
 
-template <typename Keys>
-constexpr void set_attention(Kernels& table, int keys) {
-  table.attention[keys][0] = attend<Keys, PlainValues<CacheF32>>;
-  table.attention[keys][1] = attend<Keys, PlainValues<CacheF16>>;
-  table.attention[keys][2] = attend<Keys, PlainValues<CacheBF16>>;
-  table.attention[keys][3] = attend<Keys, Q8_0Values>;
-  table.attention[keys][4] = attend<Keys, Q4_0Values>;
-  table.attention_split[keys][0] = attend_split<Keys, PlainValues<CacheF32>>;
-  table.attention_split[keys][1] = attend_split<Keys, PlainValues<CacheF16>>;
-  table.attention_split[keys][2] = attend_split<Keys, PlainValues<CacheBF16>>;
-  table.attention_split[keys][3] = attend_split<Keys, Q8_0Values>;
-  table.attention_split[keys][4] = attend_split<Keys, Q4_0Values>;
-  table.write_key[keys] = write_key<Keys>;
-}
-
 constexpr Kernels make_kernels(const char* name) {
-  Kernels table = {
+  return {
       .name = name,
       // In the order of WeightType.
       .matmul = {matmul_plain<PlainF32>, matmul_plain<PlainF16>, matmul_plain<PlainBF16>,
@@ -54,21 +39,16 @@ constexpr Kernels make_kernels(const char* name) {
       .rope = rope,
       .glu = glu,
       .add = add,
-      .write_key = {},
       // In the order of KvType.
+      .write_key = {write_key<PlainKeys<CacheF32>>, write_key<PlainKeys<CacheF16>>,
+                    write_key<PlainKeys<CacheBF16>>, write_key<Q8_0Keys>, write_key<Q4_0Keys>},
       .write_value = {write_value<PlainValues<CacheF32>>, write_value<PlainValues<CacheF16>>,
                       write_value<PlainValues<CacheBF16>>, write_value<Q8_0Values>,
                       write_value<Q4_0Values>},
-      .attention = {},
-      .attention_split = {},
+      .attention = attend,
+      .attention_split = attend_split,
       .merge_splits = merge_splits,
   };
-  set_attention<PlainKeys<CacheF32>>(table, 0);
-  set_attention<PlainKeys<CacheF16>>(table, 1);
-  set_attention<PlainKeys<CacheBF16>>(table, 2);
-  set_attention<Q8_0Keys>(table, 3);
-  set_attention<Q4_0Keys>(table, 4);
-  return table;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Attention by one table's kernels: against the formula in double, and against itself cut otherwise.
+// Attention by one table's kernels: against the formula in double, and against itself cut
+// otherwise.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,19 +33,15 @@ class Sequence {
  public:
   Sequence(const Kernels& kernels, DType k_dtype, DType v_dtype, int64_t block_tokens,
            int64_t window_tokens)
-      : kernels_(kernels),
-        k_type_(static_cast<size_t>(*kv_type(k_dtype))),
-        v_type_(static_cast<size_t>(*kv_type(v_dtype))) {
+      : kernels_(kernels) {
     ops::Limits limits;
     limits.kv_block_tokens = block_tokens;
     limits.n_kv_blocks = {(kTokens + block_tokens - 1) / block_tokens};
     limits.k_dtype = k_dtype;
     limits.v_dtype = v_dtype;
-    const KvLayout layout = kv_layout({.n_layers = 2,
-                                       .n_kv_heads = kKvHeads,
-                                       .head_dim = kHeadDim,
-                                       .value_dim = kValueDim},
-                                      0, limits);
+    const KvLayout layout = kv_layout(
+        {.n_layers = 2, .n_kv_heads = kKvHeads, .head_dim = kHeadDim, .value_dim = kValueDim}, 0,
+        limits);
     pool_.assign(static_cast<size_t>(layout.pool_bytes()), 0xff);  // NaN where nothing is written
     table_.resize(static_cast<size_t>(layout.n_blocks));
     std::iota(table_.rbegin(), table_.rend(), 0);
@@ -54,23 +51,26 @@ class Sequence {
              .n_kv_heads = kKvHeads,
              .head_dim = kHeadDim,
              .value_dim = kValueDim,
+             .k_type = *kv_type(k_dtype),
+             .v_type = *kv_type(v_dtype),
              .scale = kScale,
              .window_tokens = window_tokens,
              .q = q_.data(),
              .out = out_.data()};
     const KvWriteArgs write = {args_.place, kKvHeads, kHeadDim, kValueDim, k_.data(), v_.data()};
     for (int64_t position = 0; position < kTokens; ++position) {
-      kernels.write_key[k_type_](write, table_.data(), position, position);
-      kernels.write_value[v_type_](write, table_.data(), position, position);
+      kernels.write_key[static_cast<size_t>(args_.k_type)](write, table_.data(), position,
+                                                           position);
+      kernels.write_value[static_cast<size_t>(args_.v_type)](write, table_.data(), position,
+                                                             position);
     }
   }
 
   // The last n tokens as one slice, in parts of `part_rows` query rows.
   std::vector<float> attend(int64_t n, int64_t part_rows) {
     std::fill(out_.begin(), out_.end(), NAN);
-    for_each_part(n, part_rows, [&](const AttentionPart& part) {
-      kernels_.attention[k_type_][v_type_](args_, part);
-    });
+    for_each_part(n, part_rows,
+                  [&](const AttentionPart& part) { kernels_.attention(args_, part); });
     return last_rows(n);
   }
   // The same with the splits apart.
@@ -81,12 +81,12 @@ class Sequence {
     std::vector<float> values(states.size() * kValueDim, NAN);
     for (int64_t split = 0; split < kSplits; ++split)
       for_each_part(n, kQueryRows, [&](const AttentionPart& part) {
-        kernels_.attention_split[k_type_][v_type_](args_, part, split, kSplits, states.data(),
-                                                   values.data());
+        kernels_.attention_split(args_, part, split, kSplits, states.data(), values.data());
       });
     for (int64_t slot = (kTokens - n) * kHeads; slot < kTokens * kHeads; ++slot)
-      kernels_.merge_splits(states.data() + slot * kSplits, values.data() + slot * kSplits * kValueDim,
-                            kSplits, kValueDim, out_.data() + slot * kValueDim);
+      kernels_.merge_splits(states.data() + slot * kSplits,
+                            values.data() + slot * kSplits * kValueDim, kSplits, kValueDim,
+                            out_.data() + slot * kValueDim);
     return last_rows(n);
   }
 
@@ -139,7 +139,6 @@ class Sequence {
   }
 
   const Kernels& kernels_;
-  size_t k_type_, v_type_;
   static inline const std::vector<float> q_ = normals(kTokens * kHeads * kHeadDim, 1);
   static inline const std::vector<float> k_ = normals(kTokens * kKvHeads * kHeadDim, 2);
   static inline const std::vector<float> v_ = normals(kTokens * kKvHeads * kValueDim, 3);
@@ -171,12 +170,16 @@ double worst_difference(const std::vector<float>& a, const std::vector<double>& 
   return worst;
 }
 
-// F32 leaves rounding only; the other types what they round keys and values to (of about 4 at most).
+// F32 leaves rounding only; the other types what they round keys and values to (of about 4 at
+// most).
 TEST(Attention, AgreesWithTheFormulaOverSeveralSplits) {
   const struct {
     DType dtype;
     double tolerance;
-  } cases[] = {{DType::F32, 2e-6}, {DType::F16, 2e-3}, {DType::BF16, 1.5e-2}, {DType::Q8_0, 2e-2},
+  } cases[] = {{DType::F32, 2e-6},
+               {DType::F16, 2e-3},
+               {DType::BF16, 1.5e-2},
+               {DType::Q8_0, 2e-2},
                {DType::Q4_0, 0.3}};
   for_each_table([&](const Kernels& kernels) {
     for (const auto& c : cases) {
@@ -215,8 +218,9 @@ TEST(Attention, TheSizeOfKvBlocksLeavesTheBits) {
     const std::vector<float> expected =
         Sequence(kernels, DType::F16, DType::F16, 32, 0).attend(9, kQueryRows);
     for (const int64_t block_tokens : {4, 16, 64, 256})
-      EXPECT_TRUE(same_bits(expected, Sequence(kernels, DType::F16, DType::F16, block_tokens, 0)
-                                          .attend(9, kQueryRows)))
+      EXPECT_TRUE(same_bits(
+          expected,
+          Sequence(kernels, DType::F16, DType::F16, block_tokens, 0).attend(9, kQueryRows)))
           << block_tokens;
   });
 }
