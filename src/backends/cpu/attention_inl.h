@@ -59,21 +59,26 @@ HWTV_INLINE void for_rows(int64_t n, const Work& work) {
   if (n - row == 1) work.template operator()<1>(row);
 }
 
-// Memory is asked for before it is needed, in the order of use: a split's values while its keys are
-// scored, the next split's keys while its values are summed.  Exactly those bytes, once for all rows:
-// the pieces of one head lie apart, so that reading on past one would fetch another head's.
-HWTV_INLINE void prefetch_bytes(const uint8_t* at, int64_t n_bytes) {
-#pragma GCC unroll 4
-  for (int64_t line = 0; line < n_bytes; line += 64) __builtin_prefetch(at + line, 0, kToL2);
+// A split's values are asked for while its keys are scored, the next split's keys while its values are
+// summed: exactly those bytes, once for all rows.  The pieces of one head lie apart, so that reading
+// on past one would fetch another head's.
+
+// The values of n_tokens from position p on, in the pieces of add_scores.
+HWTV_INLINE Ahead values_ahead(const AttentionArgs& a, const AttentionPart& part, int64_t p,
+                               int64_t n_tokens) {
+  const int64_t n_pieces = (a.head_dim + kPieceElements - 1) / kPieceElements;
+  return {value_row(a.place, part.block_table, part.kv_head, p),
+          (n_tokens * a.place.v_row_bytes + n_pieces - 1) / n_pieces};
 }
-HWTV_INLINE void prefetch_keys(const AttentionArgs& a, const AttentionPart& part,
-                               const Split& split, int64_t p) {
-  if (p >= split.n_known) return;
-  prefetch_bytes(key_tile(a.place, part.block_table, part.kv_head, p, split.key_tile_bytes),
-                 split.key_tile_bytes);
+// The keys from position p on, a token's share of its tile in each piece.
+HWTV_INLINE Ahead keys_ahead(const AttentionArgs& a, const AttentionPart& part, const Split& split,
+                             int64_t p) {
+  if (p >= split.n_known) return {nullptr, 0};
+  const int64_t token_bytes = split.key_tile_bytes / kKvTileTokens;
+  return {key_tile(a.place, part.block_table, part.kv_head, p, split.key_tile_bytes) +
+              p % kKvTileTokens * token_bytes,
+          token_bytes};
 }
-// In a split whose keys nobody asked for.
-constexpr int64_t kKeysAhead = 2 * kKvTileTokens;
 
 // The scores of kTiles tiles of keys from position p on.
 template <typename Keys, int kRows, int kTiles>
@@ -83,16 +88,12 @@ HWTV_INLINE void score_tiles(const AttentionArgs& a, const AttentionPart& part,
   const uint8_t* tiles[kTiles];
 #pragma GCC unroll 2
   for (int t = 0; t < kTiles; ++t) {
-    const int64_t at = p + t * step;
-    tiles[t] = key_tile(a.place, part.block_table, part.kv_head, at, split.key_tile_bytes);
-    if (row > 0) continue;
-    prefetch_bytes(value_row(a.place, part.block_table, part.kv_head, at),
-                   step * a.place.v_row_bytes);
-    prefetch_keys(a, part, split, at + kKeysAhead);
+    tiles[t] = key_tile(a.place, part.block_table, part.kv_head, p + t * step, split.key_tile_bytes);
   }
+  const Ahead ahead = row == 0 ? values_ahead(a, part, p, kTiles * step) : Ahead{nullptr, 0};
   F acc[kRows][kTiles];
   set_zero<kRows, kTiles>(acc);
-  Keys::template add_scores<kRows, kTiles>(tiles, q, a.head_dim, acc);
+  Keys::template add_scores<kRows, kTiles>(tiles, q, a.head_dim, ahead, acc);
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
@@ -172,10 +173,10 @@ static void sum_values(const AttentionArgs& a, const AttentionPart& part, const 
     const uint8_t* value = value_row(a.place, part.block_table, part.kv_head, p);
     const int64_t block_end = p - p % a.place.block_tokens + a.place.block_tokens;
     const int64_t end = block_end < split.hi ? block_end : split.hi;
-    if (row == 0 && d == 0)
-      for (int64_t t = p; t < end; t += kKvTileTokens)
-        prefetch_keys(a, part, split, t + kSplitTokens);
-    for (; p < end; ++p, value += a.place.v_row_bytes) {
+    const Ahead ahead =
+        row == 0 && d == 0 ? keys_ahead(a, part, split, p + kSplitTokens) : Ahead{nullptr, 0};
+    for (int64_t token = 0; p < end; ++p, ++token, value += a.place.v_row_bytes) {
+      prefetch_piece(ahead, token);
       F v[kSlices];
 #pragma GCC unroll 4
       for (int i = 0; i < kSlices; ++i) v[i] = Values::load(value, d + kLanes * i);

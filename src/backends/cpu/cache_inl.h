@@ -100,6 +100,20 @@ HWTV_INLINE void add_element(const Key& key, const float* const* q, int64_t d, F
   }
 }
 
+// Memory that is needed later, asked for piece by piece while something else is computed: a burst of
+// requests would fill the buffers that the loads of the moment need.
+struct Ahead {
+  const uint8_t* at;   // null: nothing
+  int64_t step_bytes;  // of one piece
+};
+HWTV_INLINE void prefetch_piece(const Ahead& ahead, int64_t i) {
+  if (!ahead.at) return;
+  for (int64_t line = 0; line < ahead.step_bytes; line += 64)
+    __builtin_prefetch(ahead.at + i * ahead.step_bytes + line, 0, kToL2);
+}
+// Elements of a key for which one piece is asked for.
+constexpr int64_t kPieceElements = 2;
+
 // Keys.  tile_bytes: of 16 tokens.  add_scores: acc[r][t] lane i += q[r] . key of token i of tile t.
 template <typename Element>
 struct PlainKeys {
@@ -118,13 +132,15 @@ struct PlainKeys {
 
   template <int kRows, int kTiles>
   HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
-                              F (*acc)[kTiles]) {
-    for (int64_t d = 0; d < head_dim; ++d)
+                              const Ahead& ahead, F (*acc)[kTiles]) {
+    for (int64_t d = 0; d < head_dim; ++d) {
+      if (d % kPieceElements == 0) prefetch_piece(ahead, d / kPieceElements);
       add_element<kRows, kTiles>(
           [&](int t) __attribute__((always_inline)) {
             return Element::load(tiles[t] + d * kLanes * Element::kBytes);
           },
           q, d, acc);
+    }
   }
 };
 
@@ -144,19 +160,21 @@ struct Q8_0Keys {
 
   template <int kRows, int kTiles>
   HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
-                              F (*acc)[kTiles]) {
+                              const Ahead& ahead, F (*acc)[kTiles]) {
     for (int64_t d = 0; d < head_dim; d += 32) {
       const uint8_t* at[kTiles];
 #pragma GCC unroll 2
       for (int t = 0; t < kTiles; ++t) at[t] = tiles[t] + d / 32 * kBlockBytes;
       F dot[kRows][kTiles];
       set_zero<kRows, kTiles>(dot);
-      for (int i = 0; i < 32; ++i)
+      for (int i = 0; i < 32; ++i) {
+        if (i % kPieceElements == 0) prefetch_piece(ahead, (d + i) / kPieceElements);
         add_element<kRows, kTiles>(
             [&](int t) __attribute__((always_inline)) {
               return load_int8(reinterpret_cast<const int8_t*>(at[t]) + 32 + i * kLanes);
             },
             q, d + i, dot);
+      }
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
@@ -181,19 +199,21 @@ struct Q4_0Keys {
 
   template <int kRows, int kTiles>
   HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
-                              F (*acc)[kTiles]) {
+                              const Ahead& ahead, F (*acc)[kTiles]) {
     for (int64_t d = 0; d < head_dim; d += 32) {
       const uint8_t* at[kTiles];
 #pragma GCC unroll 2
       for (int t = 0; t < kTiles; ++t) at[t] = tiles[t] + d / 32 * kBlockBytes;
       F dot[kRows][kTiles];
       set_zero<kRows, kTiles>(dot);
-      for (int i = 0; i < 32; ++i)
+      for (int i = 0; i < 32; ++i) {
+        if (i % kPieceElements == 0) prefetch_piece(ahead, (d + i) / kPieceElements);
         add_element<kRows, kTiles>(
             [&](int t) __attribute__((always_inline)) {
               return load_nibbles(at[t] + 32 + (i % 16) * kLanes, i < 16 ? 0 : 4);
             },
             q, d + i, dot);
+      }
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
