@@ -1,6 +1,7 @@
-// invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE: computes N tokens and prints hashes of the
-// ids and of every row of logits they were chosen from.  Whatever THREADS, CHUNK (0: the prompt in one
-// step) and MATES (other sequences in the same steps) are, the hashes must stay the same.
+// invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE: computes N tokens and prints hashes
+// of the ids and of every row of logits they were chosen from.  Whatever THREADS, CHUNK (0: the prompt in
+// one step), MATES (other sequences in the same steps) and SPECULATE (off, auto, lookup) are, the hashes
+// must stay the same.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -33,9 +34,10 @@ class Listener : public engine::TokenMask {
     ids_.mix(std::as_bytes(std::span(&token, 1)));
     ++n_tokens_;
   }
-  std::string json() const {
-    return fmt::format(R"({{"n_tokens": {}, "ids_hash": "{:016x}", "logits_hash": "{:016x}"}})",
-                       n_tokens_, ids_.value(), logits_.value());
+  std::string json(int64_t n_guessed) const {
+    return fmt::format(
+        R"({{"n_tokens": {}, "ids_hash": "{:016x}", "logits_hash": "{:016x}", "n_guessed": {}}})",
+        n_tokens_, ids_.value(), logits_.value(), n_guessed);
   }
 
  private:
@@ -47,6 +49,7 @@ struct Arguments {
   std::string model, prompt;
   int64_t n_tokens, n_threads, chunk, n_mates;
   double temperature;
+  std::string speculate;
 };
 
 engine::SequenceRequest request_for(std::vector<int32_t> prompt, int64_t n_tokens,
@@ -82,6 +85,7 @@ Result<std::string> hashes(const Arguments& arguments) {
   options.threads = arguments.n_threads;
   options.chunk = arguments.chunk > 0 ? arguments.chunk : options.context;
   options.n_seqs = arguments.n_mates + 1;
+  options.speculate = arguments.speculate;
   options.quiet = true;
   HWTV_TRY(const auto session, Session::open(options));
   const std::vector<int32_t> prompt =
@@ -94,20 +98,21 @@ Result<std::string> hashes(const Arguments& arguments) {
   HWTV_TRY(const engine::SequenceId id, engine.add(std::move(request)));
   (void)id;
   while (!engine.idle()) HWTV_TRY_VOID(engine.step());
-  return listener->json();
+  const auto totals = session->recorder().totals();
+  return listener->json(totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens);
 }
 
 }  // namespace
 }  // namespace hwtv::app
 
 int main(int argc, char** argv) {
-  if (argc != 8) {
-    fmt::print(stderr, "usage: invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE\n");
+  if (argc != 9) {
+    fmt::print(stderr, "usage: invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE\n");
     return 2;
   }
   const auto result =
       hwtv::app::hashes({argv[1], argv[2], std::atoll(argv[3]), std::atoll(argv[4]),
-                         std::atoll(argv[5]), std::atoll(argv[6]), std::atof(argv[7])});
+                         std::atoll(argv[5]), std::atoll(argv[6]), std::atof(argv[7]), argv[8]});
   if (!result) {
     fmt::print(stderr, "{}; {}\n", result.error().what, result.error().advice);
     return 1;
