@@ -35,12 +35,10 @@ class Hwtv:
 
     def __init__(self, model, threads):
         self.model, self.threads = model, threads
-        self.limits = []  # the rows, for what this machine was measured to do
 
     def measure(self, prefill, decode):
         """{"prefill": tok/s, "decode": tok/s} of one repetition of each."""
         _, rows = bench(self.model, self.threads, [prefill], decode, [0])
-        self.limits.append(rows)
         return {"prefill": rows["prefill", prefill]["tokens_per_s"],
                 "decode": rows["decode", 0]["tokens_per_s"]}
 

@@ -20,7 +20,9 @@ Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool
 }
 
 std::string_view instruction_set(const std::string& backend) {
-  return backend == "cpu" ? (*cpu::chosen_kernels())->name : "scalar";
+  for (const cpu::Isa& isa : cpu::isas())
+    if (backend != "cpu" && isa.can_run()) return isa.name();
+  return (*cpu::chosen_kernels())->name;
 }
 
 std::string kernel_tables() {

@@ -18,10 +18,11 @@ Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool
                                                    hw::DeviceContext& device,
                                                    ref::MatMulObserver observer = {});
 
-// The instruction set that make_backend(backend) computes with.  Requires: it has made one.
+// The instruction set that make_backend(backend) is held against: of "cpu" the one it computes with,
+// else the machine's best.  Requires: it has made one.
 std::string_view instruction_set(const std::string& backend);
 
-// The CPU kernel tables in this program, best first: "amx avx512vnni avx512 avx2 scalar".
+// The CPU kernel tables in this program, best first: "amx avx512vnni avx512 avxvnni avx2 scalar".
 std::string kernel_tables();
 
 }  // namespace hwtv::app

@@ -111,9 +111,12 @@ Result<void> BenchMeasure::measure_decode(BenchResult& result) {
            session_.clock().now_s() - start_s < kLongTest_s);
   for (const engine::SequenceId id : kept) engine.drop(id);
   std::vector<double> limits;
-  for (const BandwidthLimit& limit : read_limits_) limits.push_back(limit.median_bytes_per_s);
-  result.read_limit_bytes_per_s = median(std::move(limits));
-  result.read_level = read_limits_.back().level;
+  for (const BandwidthLimit& limit : read_limits_) {
+    if (limit.median_bytes_per_s <= 0) continue;  // no memory was left to measure it with
+    limits.push_back(limit.median_bytes_per_s);
+    result.read_level = limit.level;
+  }
+  if (!limits.empty()) result.read_limit_bytes_per_s = median(std::move(limits));
   return {};
 }
 

@@ -6,13 +6,15 @@
 #include <charconv>
 #include <string_view>
 
+#include "engine/engine.h"
+
 namespace hwtv::app {
 namespace {
 
 constexpr int64_t kDecodeTokens = 64;
 // Of batched decode: short, so that the prompts of 32 sequences take little time and memory.
 constexpr int64_t kBatchPromptTokens = 32, kBatchDecodeTokens = 32;
-constexpr int64_t kBlockTokens = 32;  // of the KV cache
+const int64_t kBlockTokens = engine::EngineConfig{}.kv_block_tokens;
 constexpr int64_t kMostTokens = 1 << 24, kMostSeqs = 1024;
 
 struct ListFlag {

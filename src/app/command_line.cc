@@ -71,7 +71,8 @@ void add_option(CLI::App& parser, const Option& option) {
     added->expected(1)->take_all();
   else if (!std::holds_alternative<bool*>(option.target))
     added->take_last();
-  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices, CLI::ignore_case));
+  // The value becomes the choice as it is written in the table.
+  if (!option.choices.empty()) added->transform(CLI::IsMember(option.choices, CLI::ignore_case));
 }
 
 void add_command(CLI::App& root, const Command& command, const Command*& chosen) {

@@ -86,7 +86,7 @@ std::string kernel_list_json(const KernelList& list) {
       {"model", list.model}, {"fingerprint", list.fingerprint}, {"threads", list.n_threads},
       {"rule", list.rule},   {"rule_reason", list.rule_reason}, {"products", products},
       {"others", others}};
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hwtv::app

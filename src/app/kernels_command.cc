@@ -69,11 +69,18 @@ Result<Trials> try_all(Session& session, const Groups& groups, bool quiet) {
   return trials;
 }
 
-// Puts `trials` in the place of those that are kept for the same products; what cannot be kept is a
-// warning.
-void keep(Session& session, const Groups& groups, const Trials& trials) {
+// The same shapes, packed or not.
+bool same_shape(cpu::ProductKey a, const cpu::ProductKey& b) {
+  a.is_packed = b.is_packed;
+  return a == b;
+}
+
+// Puts `trials` in the place of those that are kept for the same shapes.
+// Errors: io; there may be no cache folder.
+Result<void> keep(Session& session, const Groups& groups, const Trials& trials) {
   const std::string& folder = session.device().rates_folder();
-  if (folder.empty()) return note("hwtv: the trials are not kept: there is no cache folder\n");
+  if (folder.empty())
+    return fail(ErrorCode::io, "there is no cache folder", "set HWTV_CACHE to a folder");
   const cpu::TrialsKey key = cpu::trials_key(session.device(), executable_of(session).table());
   Trials kept;
   if (auto read = cpu::read_trials(folder, key))
@@ -81,12 +88,13 @@ void keep(Session& session, const Groups& groups, const Trials& trials) {
   else if (read.error().code != ErrorCode::io)
     note("hwtv: what was kept is dropped: {}\n", read.error().what);
   else if (trials.empty())
-    return;
+    return {};
   for (const cpu::ProductGroup& group : groups)
-    std::erase_if(kept, [&](const cpu::KernelTrial& trial) { return trial.key == group.key; });
+    std::erase_if(kept, [&](const cpu::KernelTrial& trial) {
+      return trials.empty() ? same_shape(trial.key, group.key) : trial.key == group.key;
+    });
   kept.insert(kept.end(), trials.begin(), trials.end());
-  if (const auto written = cpu::keep_trials(folder, key, kept); !written)
-    note("hwtv: the trials are not kept: {}\n", written.error().what);
+  return cpu::keep_trials(folder, key, kept);
 }
 
 ProductChoice choice_of(const cpu::ProductGroup& group, const cpu::KernelTrial* trial,
@@ -150,7 +158,11 @@ Result<int> kernels(const KernelsOptions& options) {
   if (!options.rule && !cpu::is_isa_forced()) {
     HWTV_TRY(trials, try_all(*session, groups, options.json));
   }
-  if (!cpu::is_isa_forced()) keep(*session, groups, trials);
+  if (!cpu::is_isa_forced()) {
+    const auto kept = keep(*session, groups, trials);
+    if (!kept && options.rule) return fail(kept.error());
+    if (!kept) note("hwtv: the trials are not kept: {}\n", kept.error().what);
+  }
   const KernelList list = list_of(*session, groups, trials);
   Output output;
   HWTV_TRY_VOID(output.write(options.json ? kernel_list_json(list) : kernel_list_text(list)));

@@ -24,6 +24,7 @@ engine::SpeculationMode speculation_mode(const SessionOptions& options) {
 }
 
 Result<void> check_speculation(const SessionOptions& options) {
+  if (options.speculate == "off") return {};
   if (options.draft_max >= 1 && options.draft_max <= kMostDraftTokens) return {};
   return fail(ErrorCode::invalid_request, fmt::format("--draft-max is {}", options.draft_max),
               fmt::format("use 1 to {}, or --speculate off", kMostDraftTokens));

@@ -137,9 +137,11 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 void MappedFile::release_pages(int64_t offset, int64_t n) const {
   const int64_t page = ::sysconf(_SC_PAGESIZE);
   const int64_t begin = (offset + page - 1) / page * page, end = (offset + n) / page * page;
-  if (end > begin)
-    ::madvise(const_cast<std::byte*>(data_) + begin, static_cast<size_t>(end - begin),
-              MADV_DONTNEED);
+  if (end <= begin) return;
+  std::byte* const at = const_cast<std::byte*>(data_) + begin;
+  // Or Linux, which likes to map what it has in the page cache by 2 MiB, would bring them back.
+  ::madvise(at, static_cast<size_t>(end - begin), MADV_NOHUGEPAGE);
+  ::madvise(at, static_cast<size_t>(end - begin), MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }

@@ -178,7 +178,8 @@ void Engine::take_over(Sequence& sequence, SequenceId kept) {
   kept_.erase(at);
 }
 
-// Whether the pool holds this sequence to its end beside all that runs to theirs.
+// Whether the pool holds this waiting sequence to its end beside all that runs to theirs, and beside
+// what kept and other waiting ones hold.
 bool Engine::fits(const Sequence& sequence) const {
   const auto whole_blocks = [&](const Sequence& s) {
     return (s.n_prompt + s.request.n_tokens_max + config_.kv_block_tokens - 1) /
@@ -186,15 +187,34 @@ bool Engine::fits(const Sequence& sequence) const {
   };
   int64_t n_promised = whole_blocks(sequence);
   for (const auto& other : running_) n_promised += whole_blocks(*other);
-  for (const auto& other : kept_)
-    n_promised += static_cast<int64_t>(other->tables[0].blocks().size());
+  for (const auto* list : {&kept_, &waiting_})
+    for (const auto& other : *list)
+      if (other.get() != &sequence)
+        n_promised += static_cast<int64_t>(other->tables[0].blocks().size());
   return n_promised <= pools_[0].n_blocks();
+}
+
+// Gives back a cache that only saves time: a kept sequence's, else what the last of the waiting ones
+// took over.  False when there is none but the first waiting one's.
+bool Engine::give_back_one() {
+  if (!kept_.empty()) {
+    kept_.erase(kept_.begin());
+    return true;
+  }
+  for (size_t i = waiting_.size() - 1; i > 0; --i) {
+    Sequence& sequence = *waiting_[i];
+    if (sequence.n_cached == 0) continue;
+    for (kv::BlockTable& table : sequence.tables) table.truncate(0);
+    sequence.n_cached = sequence.n_reused = 0;
+    return true;
+  }
+  return false;
 }
 
 void Engine::admit() {
   while (!waiting_.empty() && static_cast<int64_t>(running_.size()) < limits_.n_seqs_max) {
-    while (!fits(*waiting_.front()) && !kept_.empty()) kept_.erase(kept_.begin());
-    if (!fits(*waiting_.front())) return;
+    while (!fits(*waiting_.front()))
+      if (!give_back_one()) return;
     running_.push_back(std::move(waiting_.front()));
     waiting_.erase(waiting_.begin());
   }

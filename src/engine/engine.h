@@ -24,7 +24,7 @@ struct EngineConfig {
   int64_t context_tokens_max = 512;  // of one sequence, prompt and answer
   int64_t n_tokens_max = 256;        // of one step: the size of a prefill chunk
   int64_t n_outputs_max = 1;         // at least n_seqs_max is used
-  int64_t kv_block_tokens = 32;
+  int64_t kv_block_tokens = 128;
   int64_t kv_pool_tokens = 0;  // 0: n_seqs_max * context_tokens_max
   DType k_dtype = DType::F16;
   DType v_dtype = DType::F16;
@@ -84,6 +84,7 @@ class Engine {
   void take_over(Sequence& sequence, SequenceId kept);
   void admit();
   bool fits(const Sequence& sequence) const;
+  bool give_back_one();
   void speculate(Sequence& sequence, int64_t capacity_tokens) const;
   Result<void> propose();
   Result<void> propose(Sequence& sequence);

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "hw/matrix_unit.h"
+#include "hw/cpu_features.h"
 #include "hw/peak_kernels.h"
 
 namespace hwtv::hw {
@@ -28,8 +28,9 @@ std::vector<const PeakKernels*> runnable_kernels() {
   if (vnni && can_use_amx_int8()) kernels.push_back(&kPeakAmx);
   if (vnni) kernels.push_back(&kPeakAvx512Vnni);
   if (avx512) kernels.push_back(&kPeakAvx512);
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    kernels.push_back(&kPeakAvx2);
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2 && has_avx_vnni()) kernels.push_back(&kPeakAvxVnni);
+  if (avx2) kernels.push_back(&kPeakAvx2);
 #endif
   kernels.push_back(&kPeakScalar);
   return kernels;

@@ -46,7 +46,8 @@ float multiply_add(int64_t n_rounds) {
   return _mm512_cvtss_f32(all);
 }
 
-int32_t first_of_sum(const __m512i (&sum)[12]) {
+template <int n>
+int32_t first_of_sum(const __m512i (&sum)[n]) {
   __m512i all = _mm512_setzero_si512();
   for (const __m512i& part : sum) all = _mm512_add_epi32(all, part);
   int32_t parts[16];  // gcc 12 warns of its own _mm512_reduce_*

@@ -21,6 +21,7 @@ struct PeakKernels {
 extern const PeakKernels kPeakScalar;
 #if defined(__x86_64__)
 extern const PeakKernels kPeakAvx2;
+extern const PeakKernels kPeakAvxVnni;
 extern const PeakKernels kPeakAvx512;
 extern const PeakKernels kPeakAvx512Vnni;
 extern const PeakKernels kPeakAmx;

@@ -21,7 +21,7 @@ struct ReadBandwidth {
 };
 
 struct IsaPeak {
-  std::string isa;            // "scalar", "avx2", "avx512", "avx512vnni", "amx"
+  std::string isa;            // "scalar", "avx2", "avxvnni", "avx512", "avx512vnni", "amx"
   double flops_per_s = 0;     // float32; a multiply-add counts two
   double int8_ops_per_s = 0;  // the best 8-bit dot product of that instruction set
 };

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace hwtv::ops {
 namespace {
 
 struct Lifetime {
-  int64_t first = -1;  // op index that writes it
-  int64_t last = -1;   // op index that reads it last
+  int64_t first = -1;  // stage that writes it
+  int64_t last = -1;   // stage that reads it last
 };
 
 struct Placed {
@@ -20,10 +22,10 @@ int64_t value_bytes(const Value& value, const Limits& limits) {
   return (rows * value.width * 4 + 63) / 64 * 64;
 }
 
-std::vector<Lifetime> lifetimes(const Program& program) {
+std::vector<Lifetime> lifetimes(const Program& program, std::span<const int32_t> stages) {
   std::vector<Lifetime> lives(program.values.size());
   for (size_t i = 0; i < program.ops.size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i);
+    const int64_t at = stages.empty() ? static_cast<int64_t>(i) : stages[i];
     for (const ValueId id : op_inputs(program.ops[i].op)) lives[static_cast<size_t>(id)].last = at;
     const ValueId out = op_output(program.ops[i].op);
     if (out >= 0) lives[static_cast<size_t>(out)] = {at, at};
@@ -50,8 +52,10 @@ int64_t first_fit(std::vector<Placed>& placed, const Lifetime& life, int64_t n_b
 
 }  // namespace
 
-ArenaPlan plan_arena(const Program& program, const Limits& limits) {
-  const std::vector<Lifetime> lives = lifetimes(program);
+ArenaPlan plan_arena(const Program& program, const Limits& limits,
+                     std::span<const int32_t> stages) {
+  CHECK(stages.empty() || stages.size() == program.ops.size());
+  const std::vector<Lifetime> lives = lifetimes(program, stages);
   ArenaPlan plan;
   plan.offsets.assign(program.values.size(), -1);
   std::vector<Placed> placed;

@@ -14,10 +14,11 @@ namespace {
 
 constexpr int kElements = 32;
 
-// The best scale as a half, and the grid points for it.
+// The best scale as a half.
 template <typename Grid>
-uint16_t fit_halved(const Group& group, const Grid& grid) {
-  return half_of(fit_scale(group, grid).scale);
+uint16_t fit_halved(const Group& group, const Grid& grid,
+                    const ScaleSearch& search = kFreeSearch) {
+  return half_of(fit_scale(group, grid, search).scale);
 }
 
 // Whole numbers for x ~ scale * q + min, counted from `low`: each in [0, high - low].
@@ -114,8 +115,12 @@ void encode_weights(const float* x, const float* weights, BlockQ8_0& block) {
   for (int i = 0; i < kElements; ++i) block.quants[i] = static_cast<int8_t>(quants[i] - 127);
 }
 
+// Its grid is coarse at the ends: the smallest error would cut the largest elements, and that costs
+// more perplexity than it gains.  So these are kept, and count more.
 void encode_weights(const float* x, const float* weights, BlockIQ4_NL& block) {
-  block.scale = fit_halved({x, weights, kElements}, Iq4Grid{});
+  float by_size[kElements];
+  for (int i = 0; i < kElements; ++i) by_size[i] = weights[i] * std::fabs(x[i]);
+  block.scale = fit_halved({x, by_size, kElements}, Iq4Grid{}, kWholeSearch);
   const float scale = half_to_float(block.scale);
   const float inverse = scale == 0 ? 0.0f : 1.0f / scale;
   uint8_t quants[kElements];

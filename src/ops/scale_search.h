@@ -78,10 +78,19 @@ inline float extreme_of(const Group& group) {
   return extreme;
 }
 
-// Tries scales that map the extreme element near either end of the grid, then alternates between
-// the best q for a scale and the best scale for those q.
+// Which scales are tried: those that put the extreme element at a share of one end of the grid.
+struct ScaleSearch {
+  float from, to;    // that share
+  bool both_ends;    // or only the low one
+  int n_alternated;  // then so often the best scale for the best q of the last one
+};
+// The smallest error, wherever it lies: the extreme element may be cut by a fifth.
+inline constexpr ScaleSearch kFreeSearch = {0.8f, 1.12f, true, 2};
+// The extreme element is kept within a twentieth.
+inline constexpr ScaleSearch kWholeSearch = {0.945f, 1.055f, false, 0};
+
 template <typename Grid>
-ScaleFit fit_scale(const Group& group, const Grid& grid) {
+ScaleFit fit_scale(const Group& group, const Grid& grid, const ScaleSearch& search = kFreeSearch) {
   constexpr int kSteps = 20;
   const float extreme = extreme_of(group);
   ScaleFit best;
@@ -91,11 +100,12 @@ ScaleFit fit_scale(const Group& group, const Grid& grid) {
     if (fit.gain > best.gain) best = fit;
   };
   for (int step = 0; step <= kSteps; ++step) {
-    const float share = 0.8f + 0.32f / kSteps * static_cast<float>(step);
+    const float share =
+        search.from + (search.to - search.from) / kSteps * static_cast<float>(step);
     try_inverse(share * grid.low / extreme);
-    try_inverse(share * grid.high / extreme);
+    if (search.both_ends) try_inverse(share * grid.high / extreme);
   }
-  for (int i = 0; i < 2 && best.scale != 0; ++i) try_inverse(1.0f / best.scale);
+  for (int i = 0; i < search.n_alternated && best.scale != 0; ++i) try_inverse(1.0f / best.scale);
   return best;
 }
 

@@ -19,6 +19,19 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("--top-p", kFlags), "--top-p");
 }
 
+TEST(Choices, AreTakenAsTheTableWritesThem) {
+  std::string mode = "auto";
+  std::vector<Command> commands(1);
+  commands[0].name = "one";
+  commands[0].options = {{"--mode", "MODE", "how", &mode, {"auto", "off"}}};
+  commands[0].run = [] { return kExitOk; };
+  std::string words[] = {"hwtv", "one", "--mode", "OFF"};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  EXPECT_EQ(run_command_line(commands, static_cast<int>(argv.size()), argv.data()), kExitOk);
+  EXPECT_EQ(mode, "off");
+}
+
 TEST(Nearest, SuggestsNothingThatIsFar) {
   EXPECT_EQ(nearest("--colour", kFlags), "");
   EXPECT_EQ(nearest("xyz", kFlags), "");

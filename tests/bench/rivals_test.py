@@ -18,8 +18,8 @@ from rivals import llama_cpp, models, quiet, record, turns  # noqa: E402
 class Engine:
     """Gives its rates in turn and notes when it was asked."""
 
-    def __init__(self, name, prefill, decode, asked, limits=()):
-        self.name, self.prefill, self.decode, self.asked, self.limits = name, prefill, decode, asked, limits
+    def __init__(self, name, prefill, decode, asked):
+        self.name, self.prefill, self.decode, self.asked = name, prefill, decode, asked
         self.n = 0
 
     def measure(self, prefill, decode):
@@ -28,16 +28,13 @@ class Engine:
         return {"prefill": self.prefill[self.n - 1], "decode": self.decode[self.n - 1]}
 
 
-def limits(int8_gop_s):
-    return [{("prefill", 512): {"compute_kind": "int8", "limit_ops_per_s": int8_gop_s * 1e9}}]
-
-
 class TurnsTest(unittest.TestCase):
     def run_turns(self, prefill, decode, read=record.READ_GB_S, int8=record.INT8_GOP_S, threads=2):
         self.asked = []
-        engines = [Engine("hwtv", [300, 100, 200], [30, 10, 20], self.asked, limits(int8)),
+        engines = [Engine("hwtv", [300, 100, 200], [30, 10, 20], self.asked),
                    Engine("llama.cpp", prefill, decode, self.asked)]
-        with mock.patch.object(turns, "read_gb_s", lambda _: read):
+        with (mock.patch.object(turns, "read_gb_s", lambda _: read),
+              mock.patch.object(turns, "vector_gop_s", lambda _: int8)):
             return turns.Turns("Q4_0", threads).run(engines, 3, 512, 64)
 
     def test_the_engines_take_turns_and_medians_are_compared(self):

@@ -119,6 +119,30 @@ TEST_F(EngineTest, AKeptSequenceIsNotComputedAgain) {
   EXPECT_EQ(executable->n_tokens - n_before, 40 + 2 + 9);
 }
 
+// What waiting sequences took over from kept ones lies in the pool too, and is given back before a
+// sequence that was promised room finds none.
+TEST_F(EngineTest, WhatWaitingSequencesHoldIsNotPromisedTwice) {
+  auto engine = make({.n_seqs_max = 4,
+                      .context_tokens_max = 60,
+                      .n_tokens_max = 64,
+                      .kv_block_tokens = 8,
+                      .kv_pool_tokens = 96});
+  std::vector<SequenceRequest> requests;
+  for (int i = 0; i < 3; ++i) {
+    requests.push_back(request(i, 20, 0));
+    requests.back().keep = true;
+    const SequenceId id = *engine->add(requests.back());
+    run(*engine);
+    requests.back().continues = id;
+    requests.back().n_tokens_max = 30;
+  }
+  std::vector<SequenceId> ids;
+  for (const SequenceRequest& request : requests) ids.push_back(*engine->add(request));
+  auto answers = run(*engine);
+  for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(answers[ids[i]], alone(requests[i]));
+  engine->pools()[0].check_integrity();
+}
+
 TEST_F(EngineTest, EndTokensEndWithoutBeingPartOfTheAnswer) {
   const SequenceRequest plain = request(2, 5, 20);
   const std::vector<int32_t> answer = alone(plain);

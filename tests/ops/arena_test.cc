@@ -127,6 +127,22 @@ TEST(Arena, ValuesOfAChainShareSpace) {
   EXPECT_EQ(plan_arena(program, {.n_tokens_max = 1}).n_bytes, 2 * 448);
 }
 
+// Row by row, an op's rows are written while an earlier op's later rows are not.
+TEST(Arena, ValuesOfAStageShareNoSpace) {
+  Program program;
+  ValueId x = program.add_value("x0", Rows::n_tokens, 100);
+  program.add_op("embed",
+                 Embed{program.add_weight({"w", DType::F32, 5, 100, WeightRole::embedding}), x});
+  for (int i = 0; i < 5; ++i) {
+    const ValueId out = program.add_value("x", Rows::n_tokens, 100);
+    program.add_op("add", Add{x, x, out});
+    x = out;
+  }
+  const Limits limits{.n_tokens_max = 8};
+  EXPECT_EQ(plan_arena(program, limits, std::vector<int32_t>{0, 0, 0, 0, 0, 0}).n_bytes, 6 * 3200);
+  EXPECT_EQ(plan_arena(program, limits, std::vector<int32_t>{0, 1, 1, 2, 2, 3}).n_bytes, 3 * 3200);
+}
+
 TEST(Arena, ValueThatNothingWritesHasNoPlace) {
   Program program;
   program.add_value("unused", Rows::n_tokens, 100);

@@ -63,7 +63,8 @@ struct StepBuilder {
 
 // The logits of sequence 0 in all its positions; its mates come before and after it in each step.
 std::vector<float> logits_of(ops::Backend& backend, ops::Executable& executable,
-                             const ops::Limits& limits, int64_t chunk_tokens, bool mates) {
+                             const ops::Limits& limits, int64_t chunk_tokens, bool mates,
+                             bool profile = false) {
   std::vector<TinySequence> sequences;
   for (size_t i = 0; i < 4; ++i) sequences.push_back(tiny_sequence(i, limits));
   std::vector<float> logits;
@@ -73,7 +74,7 @@ std::vector<float> logits_of(ops::Backend& backend, ops::Executable& executable,
     if (mates) step.add(sequences[2], 40, false);
     step.add(sequences[0], chunk_tokens, true);
     if (mates) step.add(sequences[3], 6, false);
-    const auto result = backend.wait(executable, backend.submit(executable, step.input()));
+    const auto result = backend.wait(executable, backend.submit(executable, step.input(profile)));
     if (!result) return {};
     logits.insert(logits.end(), result->outputs[0].begin(), result->outputs[0].end());
   }
@@ -153,7 +154,7 @@ void expect_no_allocations(const MakeBackend& make) {
   for (const int64_t n_tokens : {5, 1, 40, 1, 20}) {
     StepBuilder step;
     step.add(sequence, n_tokens, true);
-    const ops::StepInput input = step.input(true);
+    const ops::StepInput input = step.input(n_tokens == 40);
     const int64_t before = n_allocations();
     const auto ticket = backend->submit(*executable, input);
     const int64_t after_submit = n_allocations();
@@ -186,6 +187,17 @@ void expect_spans(const MakeBackend& make) {
   }
 }
 
+void expect_profile_changes_nothing(const MakeBackend& make) {
+  const OpCase model = tiny_model(DType::F16, DType::F16);
+  const auto backend = make(2);
+  const auto executable = prepare_case(model, *backend);
+  ASSERT_TRUE(executable);
+  const auto logits = [&](bool profile) {
+    return logits_of(*backend, *executable, model.limits, 64, true, profile);
+  };
+  EXPECT_TRUE(same_bits(logits(false), logits(true)));
+}
+
 bool register_backend_contract(const std::string& name, const MakeBackend& make) {
   const auto add = [&](const std::string& test, std::function<void()> body) {
     testing::RegisterTest((name + ".contract").c_str(), test.c_str(), nullptr, nullptr, __FILE__,
@@ -196,6 +208,7 @@ bool register_backend_contract(const std::string& name, const MakeBackend& make)
       [=] { expect_batch_invariant(make, DType::Q8_0, DType::F32); });
   add("copied_blocks_serve", [=] { expect_copied_blocks_serve(make); });
   add("no_allocations", [=] { expect_no_allocations(make); });
+  add("profile_changes_nothing", [=] { expect_profile_changes_nothing(make); });
   add("spans", [=] { expect_spans(make); });
   return true;
 }

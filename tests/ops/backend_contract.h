@@ -18,6 +18,9 @@ void expect_copied_blocks_serve(const MakeBackend& make);
 // submit() and wait() call no operator new after one step of warm-up.
 void expect_no_allocations(const MakeBackend& make);
 
+// A profiled step, which runs op by op, gives the bits of one that may run several as one piece of work.
+void expect_profile_changes_nothing(const MakeBackend& make);
+
 // A profiled step gives each op of the program one span, in order; another step gives none.
 void expect_spans(const MakeBackend& make);
 

@@ -8,6 +8,7 @@
 #include "backends/cpu/executable.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernel_trials_file.h"
+#include "backends/cpu/row_chain.h"
 #include "backends/cpu/step.h"
 #include "base/check.h"
 
@@ -47,26 +48,31 @@ class Run {
  public:
   explicit Run(const Step& step) : step_(step), program_(step.executable.program()) {}
 
-  // Runs the op at `at` (and MatMuls after it that share its input) and gives the next one.
+  // Runs the op at `at`, with those after it that are one piece of work with it, and gives the next.
   size_t next(size_t at) {
     const ops::Op& op = program_.ops[at].op;
     if (std::holds_alternative<ops::MatMul>(op)) return mat_muls(at);
-    if (const auto* rope = std::get_if<ops::Rope>(&op)) {
-      const int32_t table = step_.executable.staging_layout().rope_table_of_op[at];
-      const bool fill = table >= n_rope_tables_;  // tables come in the order of their first use
-      if (fill) n_rope_tables_ = table + 1;
-      run(*rope, table, fill, step_);
-      return at + 1;
-    }
-    std::visit([&](const auto& o) { run_plain(o); }, op);
+    if (is_row_wise(op)) return row_chain(at);
+    if (const auto* attention = std::get_if<ops::Attention>(&op)) run(*attention, step_);
+    if (const auto* select = std::get_if<ops::SelectOutputs>(&op)) run(*select, step_);
     return at + 1;
   }
 
  private:
-  template <typename Op>
-  void run_plain(const Op& op) {
-    if constexpr (!std::is_same_v<Op, ops::MatMul> && !std::is_same_v<Op, ops::Rope>)
-      run(op, step_);
+  // The stage of row-wise ops, and the quantization of what the MatMul after them reads of it.
+  size_t row_chain(size_t at) {
+    size_t end = at + 1;
+    if (!step_.input.profile) end = step_.executable.stage_end(at);
+    ops::ValueId quantized = -1;
+    if (!step_.input.profile && end < program_.ops.size())
+      if (const auto* product = std::get_if<ops::MatMul>(&program_.ops[end].op))
+        for (size_t i = at; i < end; ++i)
+          if (ops::op_output(program_.ops[i].op) == product->x &&
+              is_quantized(program_.weight(product->weight).dtype))
+            quantized = product->x;
+    run_row_chain(at, end, quantized, step_);
+    if (quantized >= 0) quantized_ = quantized;
+    return end;
   }
 
   size_t mat_muls(size_t at) {
@@ -90,7 +96,6 @@ class Run {
   const Step& step_;
   const ops::Program& program_;
   ops::ValueId quantized_ = -1;  // the value whose QuantizedRows are in staging
-  int32_t n_rope_tables_ = 0;    // filled in this step
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/layout.h"
 #include "backends/cpu/packing.h"
+#include "backends/cpu/row_chain.h"
 #include "backends/cpu/types.h"
 #include "ops/arena.h"
 
@@ -75,7 +76,7 @@ ops::BytesByUse CpuSpec::memory(const ops::Program& program, const ops::Limits& 
       bytes.weights += weight.n_bytes();
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     bytes.kv += kv_layout(program.kv_groups[group], group, limits).pool_bytes();
-  bytes.activations = ops::plan_arena(program, limits).n_bytes;
+  bytes.activations = ops::plan_arena(program, limits, plan_stages(program)).n_bytes;
   bytes.staging = plan_staging(program, limits).n_bytes;
   return bytes;
 }

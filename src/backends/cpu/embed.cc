@@ -3,17 +3,15 @@
 
 namespace hwtv::cpu {
 
-void run(const ops::Embed& op, const Step& step) {
+void run_rows(const ops::Embed& op, RowRange rows, const Step& step) {
   const Weight& weight = step.executable.weight(op.weight);
   const int64_t width = weight.decl.width;
   float* const out = step.value(op.out);
-  step.share(step.n_tokens(), width, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int32_t token = step.input.tokens[static_cast<size_t>(row)];
-      CHECK(token >= 0 && token < weight.decl.n_rows);
-      read_row(weight, token, out + row * width);
-    }
-  });
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const int32_t token = step.input.tokens[static_cast<size_t>(row)];
+    CHECK(token >= 0 && token < weight.decl.n_rows);
+    read_row(weight, token, out + row * width);
+  }
 }
 
 }  // namespace hwtv::cpu

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "backends/cpu/row_chain.h"
 #include "base/check.h"
 #include "ops/rope.h"
 
@@ -39,8 +40,15 @@ CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& lim
       weights_(std::move(weights)),
       kernels_(kernels),
       packing_(packing),
-      arena_(ops::plan_arena(program, limits)),
+      stages_(plan_stages(program)),
+      arena_(ops::plan_arena(program, limits, stages_)),
       staging_layout_(plan_staging(program, limits)) {
+  for (const ops::NamedOp& named : program.ops) {
+    const auto* mat_mul = std::get_if<ops::MatMul>(&named.op);
+    // One layout of quantized rows for all products.
+    CHECK(!mat_mul || !is_quantized(program.weight(mat_mul->weight).dtype) ||
+          weight(mat_mul->weight).is_packed == (packing == Packing::tiles));
+  }
   choose_kernels({});
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     kv_layouts_.push_back(kv_layout(program.kv_groups[group], group, limits));

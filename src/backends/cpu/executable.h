@@ -48,6 +48,12 @@ class CpuExecutable final : public ops::Executable {
   float* value(ops::ValueId id) {
     return activations_.floats() + arena_.offsets[static_cast<size_t>(id)] / 4;
   }
+  // One past the last op of the stage that `op` is in (row_chain.h).
+  size_t stage_end(size_t op) const {
+    size_t end = op + 1;
+    while (end < stages_.size() && stages_[end] == stages_[op]) ++end;
+    return end;
+  }
   const char* kernel_name(size_t op, RowsClass rows) const {
     return kernel_names_[static_cast<size_t>(rows)][op].c_str();
   }
@@ -90,6 +96,7 @@ class CpuExecutable final : public ops::Executable {
   const Kernels& kernels_;
   std::vector<std::array<const Kernels*, 2>> product_tables_;  // by WeightId, by RowsClass
   const Packing packing_;
+  const std::vector<int32_t> stages_;  // by op
   ops::ArenaPlan arena_;
   StagingLayout staging_layout_;
   std::vector<KvLayout> kv_layouts_;                      // by kv_group

@@ -2,15 +2,12 @@
 
 namespace hwtv::cpu {
 
-void run(const ops::Glu& op, const Step& step) {
-  const int64_t width = step.width(op.gate);
+void run_rows(const ops::Glu& op, RowRange rows, const Step& step) {
+  const int64_t width = step.width(op.gate), at = rows.begin * width;
   const GluKind kind =
       op.activation == ops::Activation::silu ? GluKind::silu : GluKind::gelu_tanh;
-  step.share(step.n_rows(op.gate), width, [&](int64_t begin, int64_t end) {
-    const int64_t at = begin * width;
-    step.executable.table().glu(kind, step.value(op.gate) + at, step.value(op.up) + at,
-                                (end - begin) * width, step.value(op.out) + at);
-  });
+  step.executable.table().glu(kind, step.value(op.gate) + at, step.value(op.up) + at,
+                              rows.n() * width, step.value(op.out) + at);
 }
 
 }  // namespace hwtv::cpu

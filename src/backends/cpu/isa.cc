@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "hw/matrix_unit.h"
+#include "hw/cpu_features.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,6 +16,7 @@ namespace hwtv::cpu {
 extern const Kernels kScalarKernels;
 #if defined(__x86_64__)
 extern const Kernels kAvx2Kernels;
+extern const Kernels kAvxVnniKernels;
 extern const Kernels kAvx512Kernels;
 extern const Kernels kAvx512VnniKernels;
 extern const Kernels kAmxKernels;
@@ -31,6 +32,7 @@ bool has_f16c() {
 bool can_run_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
+bool can_run_avxvnni() { return can_run_avx2() && hw::has_avx_vnni(); }
 bool can_run_avx512() {
   return can_run_avx2() && __builtin_cpu_supports("avx512f") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -45,6 +47,7 @@ constexpr Isa kIsas[] = {
     {&kAmxKernels, can_run_amx},
     {&kAvx512VnniKernels, can_run_avx512vnni},
     {&kAvx512Kernels, can_run_avx512},
+    {&kAvxVnniKernels, can_run_avxvnni},
     {&kAvx2Kernels, can_run_avx2},
 #endif
     {&kScalarKernels, [] { return true; }},

@@ -3,7 +3,7 @@
 
 namespace hwtv::cpu {
 
-void run(const ops::KvWrite& op, const Step& step) {
+void run_rows(const ops::KvWrite& op, RowRange rows, const Step& step) {
   const ops::KvGroup& kv = step.executable.program().kv_groups[static_cast<size_t>(op.kv_group)];
   const ops::Limits& limits = step.executable.limits();
   const KvWriteArgs args = {.place = step.executable.kv_place(op.kv_group, op.layer),
@@ -15,13 +15,11 @@ void run(const ops::KvWrite& op, const Step& step) {
   const Kernels& table = step.executable.table();
   const auto write_key = table.write_key[static_cast<size_t>(*kv_type(limits.k_dtype))];
   const auto write_value = table.write_value[static_cast<size_t>(*kv_type(limits.v_dtype))];
-  step.share(step.n_tokens(), step.width(op.k) + step.width(op.v), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int32_t* const block_table = step.block_table(row, op.kv_group);
-      write_key(args, block_table, row, step.position(row));
-      write_value(args, block_table, row, step.position(row));
-    }
-  });
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const int32_t* const block_table = step.block_table(row, op.kv_group);
+    write_key(args, block_table, row, step.position(row));
+    write_value(args, block_table, row, step.position(row));
+  }
 }
 
 }  // namespace hwtv::cpu

@@ -36,20 +36,21 @@ bool same_settings(const ops::RopeConfig& a, const ops::RopeConfig& b) {
 void plan_rope_tables(const ops::Program& program, const ops::Limits& limits, Pieces& pieces,
                       StagingLayout& layout) {
   for (const ops::NamedOp& named : program.ops) {
-    int32_t index = -1;
+    RopeUse use;
     if (const auto* op = std::get_if<ops::Rope>(&named.op)) {
       const auto same = [&](const RopeTable& table) {
         return table.factors == op->factors && same_settings(table.rope, op->rope);
       };
       const auto found = std::find_if(layout.rope_tables.begin(), layout.rope_tables.end(), same);
-      index = static_cast<int32_t>(found - layout.rope_tables.begin());
-      if (found == layout.rope_tables.end()) {
+      use = {static_cast<int32_t>(found - layout.rope_tables.begin()),
+             found == layout.rope_tables.end()};
+      if (use.is_first) {
         const int64_t n_bytes = limits.n_tokens_max * op->rope.n_rotated / 2 * 4;
         const int64_t cosines = pieces.take(n_bytes);
         layout.rope_tables.push_back({op->rope, op->factors, cosines, pieces.take(n_bytes)});
       }
     }
-    layout.rope_table_of_op.push_back(index);
+    layout.rope_uses.push_back(use);
   }
 }
 

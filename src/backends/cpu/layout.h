@@ -36,6 +36,12 @@ struct RopeTable {
   int64_t sines;
 };
 
+// Which table a Rope op reads; the first one of the program fills it, row by row, in every step.
+struct RopeUse {
+  int32_t table = -1;  // not a Rope
+  bool is_first = false;
+};
+
 // A decode step splits attention over the cache too, up to this many tokens in the step.
 inline constexpr int64_t kSplitStepTokens = 4;
 
@@ -48,7 +54,7 @@ struct StagingLayout {
   int64_t split_states = 0;  // SplitState (kSplitStepTokens * n_heads, n_splits)
   int64_t split_values = 0;  // (kSplitStepTokens * n_heads, n_splits, value_dim)
   std::vector<RopeTable> rope_tables;
-  std::vector<int32_t> rope_table_of_op;  // by index in Program::ops; -1: not a Rope
+  std::vector<RopeUse> rope_uses;  // by index in Program::ops
   int64_t n_bytes = 0;
 };
 

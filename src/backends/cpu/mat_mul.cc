@@ -49,20 +49,20 @@ void run_part(const Member& member, int64_t part, int64_t n_rows) {
                               std::min(row + kPartRows, n_rows)});
 }
 
-void quantize_input(ops::ValueId x, int64_t n_rows, const Step& step) {
-  const int64_t n_in = step.width(x);
-  const QuantizedRows out = step.executable.quantized(n_rows);
-  step.share(n_rows, n_in, [&](int64_t begin, int64_t end) {
-    step.executable.table().quantize(step.value(x), n_in, begin, end, out);
-  });
-}
-
 }  // namespace
+
+void quantize_rows(ops::ValueId x, int64_t n_rows, RowRange rows, const Step& step) {
+  step.executable.table().quantize(step.value(x), step.width(x), rows.begin, rows.end,
+                                   step.executable.quantized(n_rows));
+}
 
 void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const Step& step) {
   const int64_t n_rows = step.n_rows(ops[0]->x);
   if (n_rows == 0) return;
-  if (quantize) quantize_input(ops[0]->x, n_rows, step);
+  if (quantize)
+    step.share(n_rows, step.width(ops[0]->x), [&](int64_t begin, int64_t end) {
+      quantize_rows(ops[0]->x, n_rows, {begin, end}, step);
+    });
   std::array<Member, kMostMatMuls> members;
   const int64_t n_row_parts = (n_rows + kPartRows - 1) / kPartRows;
   int64_t n_parts = 0, n_weight_bytes = 0;

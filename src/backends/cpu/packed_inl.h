@@ -137,30 +137,28 @@ HWTV_INLINE I k_min(const PackedTile& t, int64_t b, int g) {
   return or_i(low, raise_i(field_i(bytes_of<kSection>(t, b, 12, g), 6, 3), 4));
 }
 
-struct PackedQ4_K : FormatQ4_K {
+template <int kHalves, int kBytes>
+struct PackedKScales {
+  HWTV_INLINE F scale(const PackedTile& t, int64_t b, int g) {
+    return mul_f(halves_of<kHalves>(t, b, 2, 0), to_float(k_scale<kBytes>(t, b, g)));
+  }
+  HWTV_INLINE F min(const PackedTile& t, int64_t b, int g) {
+    return mul_f(sub_f(set_f(0), halves_of<kHalves>(t, b, 2, 1)), to_float(k_min<kBytes>(t, b, g)));
+  }
+};
+
+struct PackedQ4_K : FormatQ4_K, PackedKScales<1, 2> {
   static constexpr WeightType kType = WeightType::q4_k;
   HWTV_INLINE W slice(const PackedTile& t, int64_t b, int g, int j) {
     return field_w(words_of<0>(t, b, 32, 8 * (g / 2) + j), 4 * (g % 2), 15);
   }
-  HWTV_INLINE F scale(const PackedTile& t, int64_t b, int g) {
-    return mul_f(halves_of<1>(t, b, 2, 0), to_float(k_scale<2>(t, b, g)));
-  }
-  HWTV_INLINE F min(const PackedTile& t, int64_t b, int g) {
-    return mul_f(sub_f(set_f(0), halves_of<1>(t, b, 2, 1)), to_float(k_min<2>(t, b, g)));
-  }
 };
 
-struct PackedQ5_K : FormatQ5_K {
+struct PackedQ5_K : FormatQ5_K, PackedKScales<2, 3> {
   static constexpr WeightType kType = WeightType::q5_k;
   HWTV_INLINE W slice(const PackedTile& t, int64_t b, int g, int j) {
     const W low = field_w(words_of<0>(t, b, 32, 8 * (g / 2) + j), 4 * (g % 2), 15);
     return merge_w(low, words_of<1>(t, b, 8, j), 4 - g, 16);
-  }
-  HWTV_INLINE F scale(const PackedTile& t, int64_t b, int g) {
-    return mul_f(halves_of<2>(t, b, 2, 0), to_float(k_scale<3>(t, b, g)));
-  }
-  HWTV_INLINE F min(const PackedTile& t, int64_t b, int g) {
-    return mul_f(sub_f(set_f(0), halves_of<2>(t, b, 2, 1)), to_float(k_min<3>(t, b, g)));
   }
 };
 

@@ -21,25 +21,17 @@ HWTV_INLINE F min_of(const PackedTile& tile, int64_t block, int g) {
     return set_f(0);
 }
 
-// One block of a tile times one row of x: quants (kBlock), scales (kBlock / 32), sums (kBlock /
-// 16).
-template <typename Packed>
-HWTV_INLINE F add_block(F total, const PackedTile& tile, int64_t block, const int8_t* quants,
-                        const float* scales, const int16_t* sums) {
-  constexpr int kGroup = Packed::kGroup;
-#pragma GCC unroll kUnroll
-  for (int g = 0; g < Packed::kBlock / kGroup; ++g) {
-    const int32_t x_sum = sum_of_group<Packed>(sums, g);
-    I dot[2] = {zero_part<Packed>(x_sum), set_i(0)};
-#pragma GCC unroll kUnroll
-    for (int j = 0; j < kGroup / 4; ++j)
-      dot[j % 2] = dot4_w<Packed::kWide>(dot[j % 2], Packed::slice(tile, block, g, j),
-                                         quants + g * kGroup + 4 * j);
-    total = add_group<Packed>(total, add_i(dot[0], dot[1]), Packed::scale(tile, block, g),
-                              min_of<Packed>(tile, block, g), scales[g * kGroup / 32],
-                              scaled_sum(scales[g * kGroup / 32], x_sum));
-  }
-  return total;
+// Some rows of one block of quantized rows, from one element on.
+struct XRows {
+  const int8_t* quants;
+  const float* scales;
+  const int16_t* sums;
+};
+// Row `row` from element k on.  Requires: k is a multiple of 32; x is in blocks of kBlockRows.
+HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, int64_t k) {
+  const int64_t block = row / kBlockRows * (n_in / 32) + k / 32, lane = row % kBlockRows;
+  return {x.quants + (block * kBlockRows + lane) * 32, x.scales + block * kBlockRows + lane,
+          x.sums + 2 * block * kBlockRows + lane};
 }
 
 // Asks for what lies `ahead` of block `block` of a tile.
@@ -51,17 +43,56 @@ HWTV_INLINE void prefetch_block(const uint8_t* ahead, int64_t block) {
     __builtin_prefetch(ahead + block * kBlockBytes + line, 0, kToL2);
 }
 
-template <typename Packed>
-static F multiply_row(const uint8_t* weight, int64_t n_in, const QuantizedRows& x) {
+// Group g of kRows rows of x whose groups lie kStride apart: quants, scales and sums of row r.
+template <int kGroup, int kStride>
+struct XGroup {
+  const int8_t* quants;
+  const float* scales;
+  const int16_t* sums;
+
+  HWTV_INLINE XGroup at(const XRows& x, int64_t k) {
+    return {x.quants + k / 32 * kStride * 32 + k % 32, x.scales + k / 32 * kStride,
+            x.sums + k / 16 * kStride};
+  }
+  int32_t sum(int r) const { return kGroup == 16 ? sums[r] : sums[r] + sums[kStride + r]; }
+};
+
+// One tile times kRows rows of x; total (kRows).
+template <typename Packed, int kRows, int kStride>
+HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows& x, F* total) {
+  constexpr int kGroup = Packed::kGroup, kChains = kRows == 1 ? 2 : 1;
   const int64_t n_blocks = n_in / Packed::kBlock;
   const PackedTile tile = packed_tile<Packed>(weight, n_blocks);
-  F total = set_f(0);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) total[r] = set_f(0);
   for (int64_t block = 0; block < n_blocks; ++block) {
     prefetch_block<Packed>(weight + kPrefetchBytes, block);
-    const int64_t k = block * Packed::kBlock;
-    total = add_block<Packed>(total, tile, block, x.quants + k, x.scales + k / 32, x.sums + k / 16);
+#pragma GCC unroll kUnroll
+    for (int g = 0; g < Packed::kBlock / kGroup; ++g) {
+      const auto group = XGroup<kGroup, kStride>::at(x, block * Packed::kBlock + g * kGroup);
+      I dot[kRows][kChains];
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        dot[r][kChains - 1] = set_i(0);
+        dot[r][0] = zero_part<Packed>(group.sum(r));
+      }
+#pragma GCC unroll kUnroll
+      for (int j = 0; j < kGroup / 4; ++j) {
+        const W w = Packed::slice(tile, block, g, j);
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r)
+          dot[r][j % kChains] =
+              dot4_w<Packed::kWide>(dot[r][j % kChains], w, group.quants + 32 * r + 4 * j);
+      }
+      const F scale = Packed::scale(tile, block, g), min = min_of<Packed>(tile, block, g);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const I sum = kChains == 1 ? dot[r][0] : add_i(dot[r][0], dot[r][kChains - 1]);
+        total[r] = add_group<Packed>(total[r], sum, scale, min, group.scales[r],
+                                     scaled_sum(group.scales[r], group.sum(r)));
+      }
+    }
   }
-  return total;
 }
 
 // Elements [k, k + n) of a tile as bytes: signed ones, less their zero point, where kCentered.  Asks
@@ -86,19 +117,6 @@ static void expand_tile(const PackedTile& packed, const uint8_t* ahead, int64_t 
       }
     }
   }
-}
-
-// Some rows of one block of quantized rows, from one element on.
-struct XRows {
-  const int8_t* quants;
-  const float* scales;
-  const int16_t* sums;
-};
-// Row `row` from element k on.  Requires: k is a multiple of 32; x is in blocks of kBlockRows.
-HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, int64_t k) {
-  const int64_t block = row / kBlockRows * (n_in / 32) + k / 32, lane = row % kBlockRows;
-  return {x.quants + (block * kBlockRows + lane) * 32, x.scales + block * kBlockRows + lane,
-          x.sums + 2 * block * kBlockRows + lane};
 }
 
 // Totals of one part.
@@ -212,15 +230,35 @@ static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& p
       finish_tile(a, part.row_begin + row, out + i * kTileOutputs, load_f(part_sums.sums[row][i]));
 }
 
+// Up to this many rows are multiplied straight from a tile: reading it takes longer.
+constexpr int kFewRows = kMicroRows > 4 ? 4 : 2;
+
+// All tiles of the part times its kRows rows.
+template <typename Packed, int kRows, int kStride>
+static void multiply_few(const MatMulArgs& a, const MatMulPart& part, const XRows& x) {
+  for (int64_t out = part.out_begin; out < part.out_end; out += kTileOutputs) {
+    F total[kRows];
+    multiply_rows<Packed, kRows, kStride>(a.weight + out * a.row_bytes, a.n_in, x, total);
+    for (int r = 0; r < kRows; ++r) finish_tile(a, part.row_begin + r, out, total[r]);
+  }
+}
+
 template <typename Packed>
 static void matmul_packed(const MatMulArgs& a, const MatMulPart& part) {
-  int64_t out = part.out_begin;
-  if (a.quantized.block_rows == 1) {
-    for (; out < part.out_end; out += kTileOutputs)
-      finish_tile(a, 0, out,
-                  multiply_row<Packed>(a.weight + out * a.row_bytes, a.n_in, a.quantized));
-    return;
+  const int64_t n_rows = part.row_end - part.row_begin;
+  if (a.quantized.block_rows == 1)
+    return multiply_few<Packed, 1, 1>(a, part,
+                                      {a.quantized.quants, a.quantized.scales, a.quantized.sums});
+  if (n_rows <= kFewRows) {
+    const XRows x = rows_of_x(a.quantized, a.n_in, part.row_begin, 0);
+    if constexpr (kFewRows > 2) {
+      if (n_rows == 4) return multiply_few<Packed, 4, kBlockRows>(a, part, x);
+      if (n_rows == 3) return multiply_few<Packed, 3, kBlockRows>(a, part, x);
+    }
+    return n_rows == 2 ? multiply_few<Packed, 2, kBlockRows>(a, part, x)
+                       : multiply_few<Packed, 1, kBlockRows>(a, part, x);
   }
+  int64_t out = part.out_begin;
   for (; out + kTileOutputs < part.out_end; out += kPartTiles * kTileOutputs)
     multiply_tiles<Packed, kPartTiles>(a, out, part);
   if (out < part.out_end) multiply_tiles<Packed, 1>(a, out, part);

@@ -17,7 +17,11 @@ constexpr int kDotRows = 2;
 constexpr int kDotTokens = 2;
 constexpr int kValueSlices = 1;
 constexpr int kAttentionRows = 4;
+#ifdef __AVXVNNI__
+constexpr bool kCentersWide = false;
+#else
 constexpr bool kCentersWide = true;
+#endif
 
 struct F {
   __m256 lo, hi;
@@ -158,6 +162,12 @@ HWTV_INLINE F bits_to_f(I a) { return {_mm256_castsi256_ps(a.lo), _mm256_castsi2
 
 // Pairs of products fit 16 bits: 2 * 127 * 127.  `wide` weights have 128 subtracted and their sign
 // moved to x, since 2 * 255 * 127 would not fit.
+#ifdef __AVXVNNI__
+template <bool kWide>
+HWTV_INLINE __m256i dot4_half(__m256i acc, __m256i weights, __m256i x) {
+  return _mm256_dpbusd_avx_epi32(acc, weights, x);
+}
+#else
 template <bool kWide>
 HWTV_INLINE __m256i dot4_half(__m256i acc, __m256i weights, __m256i x) {
   if constexpr (kWide) {
@@ -168,6 +178,7 @@ HWTV_INLINE __m256i dot4_half(__m256i acc, __m256i weights, __m256i x) {
   const __m256i pairs = _mm256_maddubs_epi16(weights, x);
   return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
+#endif
 struct W {
   __m256i lo, hi;
 };

@@ -14,6 +14,11 @@ namespace hwtv::cpu {
 // Work below this many elements is done by the caller alone: waking the team costs about as much.
 inline constexpr int64_t kAloneElements = 16384;
 
+struct RowRange {
+  int64_t begin, end;
+  int64_t n() const { return end - begin; }
+};
+
 struct Step {
   ThreadTeam& team;
   CpuExecutable& executable;
@@ -60,13 +65,18 @@ struct Step {
 inline constexpr size_t kMostMatMuls = 4;
 void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const Step& step);
 
-void run(const ops::Embed& op, const Step& step);
-void run(const ops::RmsNorm& op, const Step& step);
-void run(const ops::Rope& op, int32_t rope_table, bool fill_table, const Step& step);
-void run(const ops::KvWrite& op, const Step& step);
+// Rows [begin, end) of the QuantizedRows of x, of which the step has n_rows.
+void quantize_rows(ops::ValueId x, int64_t n_rows, RowRange rows, const Step& step);
+
 void run(const ops::Attention& op, const Step& step);
-void run(const ops::Glu& op, const Step& step);
-void run(const ops::Add& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
+
+// Some rows of the row-wise ops (row_chain.h).
+void run_rows(const ops::Embed& op, RowRange rows, const Step& step);
+void run_rows(const ops::RmsNorm& op, RowRange rows, const Step& step);
+void run_rows(const ops::Rope& op, const RopeUse& use, RowRange rows, const Step& step);
+void run_rows(const ops::KvWrite& op, RowRange rows, const Step& step);
+void run_rows(const ops::Glu& op, RowRange rows, const Step& step);
+void run_rows(const ops::Add& op, RowRange rows, const Step& step);
 
 }  // namespace hwtv::cpu
