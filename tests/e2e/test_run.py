@@ -124,7 +124,8 @@ class RunTest(ProgramTest):
         account = self.json_of(*COUNTING, "-n", "41", "--draft", MODEL, "--speculate", "draft",
                                "--draft-max", "4")["account"]
         found, decode, memory = account["speculation"], account["decode"], account["memory"]
-        self.assertEqual((found["proposed_tokens"], found["accepted_tokens"], found["decode_steps"]), (32, 32, 8))
+        self.assertEqual([found[key] for key in ("proposed_tokens", "accepted_tokens", "decode_steps")],
+                         [32, 32, 8])
         draft = found["draft"]
         self.assertEqual((draft["model"], draft["guesses"]), (MODEL.name, 31))  # and one with the prompt
         self.assertTrue(0 < draft["guess_s"] and 0 < draft["seconds"] < decode["seconds"])
