@@ -68,7 +68,7 @@ class DraftModel::OfSequence final : public Proposer {
     const size_t n_before = out.size();
     HWTV_TRY_VOID(draft_.run(std::ssize(text) - draft_.engine_.n_reused_tokens(*cache_.id), out));
     cache_.tokens.insert(cache_.tokens.end(), out.begin() + static_cast<ptrdiff_t>(n_before),
-                         out.end() - 1);  // the last one was not read
+                         out.end());
     return {};
   }
 

@@ -41,7 +41,7 @@ class DraftModel {
  private:
   class OfSequence;
 
-  // What the engine has read of one sequence.
+  // What the engine has read of one sequence, all but the last guess.
   struct Cache {
     std::optional<SequenceId> id;
     int64_t begin = 0;            // the first token of the text that was read

@@ -178,6 +178,16 @@ TEST_F(DraftModelTest, ASequenceThatIsCancelledLeavesNothingBehind) {
   EXPECT_LE(draft_engine_->pools()[0].n_held(), 100 / 4);
 }
 
+TEST_F(DraftModelTest, WhatHasJustEndedCanBeDropped) {
+  const auto engine = make({.context_tokens_max = 100, .n_tokens_max = 64});
+  SequenceRequest request = greedy({1, 2, 3}, 5);
+  request.keep = true;
+  run(*engine, {request});
+  EXPECT_GT(engine->pools()[0].n_held(), 0);
+  engine->drop(1);
+  EXPECT_EQ(engine->pools()[0].n_held(), 0);
+}
+
 TEST_F(DraftModelTest, AShortContextSeesTheLatestTokens) {
   const auto engine = make_drafting({.context_tokens_max = 200,
                                      .n_tokens_max = 64,
