@@ -17,9 +17,18 @@ void fill_memory(Session& session, const AnswerFacts& facts, Account& account) {
   const plan::MemoryPlan& predicted = session.predicted();
   account.weights_bytes = predicted.device.weights + predicted.device.packed_weights;
   account.kv_bytes = reserved.kv;
+  account.activations_bytes = reserved.activations + reserved.staging;
+  std::vector<gguf::Part> parts(session.model().file().parts().begin(),
+                                session.model().file().parts().end());
+  if (const Draft* draft = session.draft()) {
+    const ops::BytesByUse beside = draft->engine().executable().reserved();
+    account.kv_bytes += beside.kv;
+    account.activations_bytes += beside.activations + beside.staging;
+    const auto more = draft->model().file().parts();
+    parts.insert(parts.end(), more.begin(), more.end());
+  }
   account.kv_used_bytes = static_cast<int64_t>(
       kv_token_bytes(session) * static_cast<double>(facts.n_prompt + facts.n_answer));
-  account.activations_bytes = reserved.activations + reserved.staging;
   account.predicted_bytes = predicted.total_bytes();
   account.predicted_runtime_bytes = predicted.runtime_bytes;
   const probe::Root root("/");
@@ -29,7 +38,7 @@ void fill_memory(Session& session, const AnswerFacts& facts, Account& account) {
     return;
   }
   int64_t observed = *process.anonymous_bytes;
-  for (const gguf::Part& part : session.model().file().parts()) {
+  for (const gguf::Part& part : parts) {
     const auto resident = probe::read_resident_bytes(root, part.data, part.size_bytes);
     if (!resident) {
       account.observed_reason = probe::describe(resident.error());
@@ -49,6 +58,17 @@ void fill_limits(Session& session, Account& account) {
   account.memory_level = limit.level;
 }
 
+DraftShare draft_share(const Draft& draft, const AnswerFacts& facts, int64_t n_decoded) {
+  const std::string& path = draft.model().file().path();
+  const ops::Program& program = draft.model().program();
+  const double context_tokens =
+      std::min(mean_context_tokens(facts.n_prompt, n_decoded),
+               static_cast<double>(draft.engine().config().context_tokens_max));
+  return {path.substr(path.rfind('/') + 1), draft.totals().since(facts.draft_before),
+          step_weight_bytes(program) +
+              kv_token_bytes(program, draft.engine().config()) * context_tokens};
+}
+
 }  // namespace
 
 double Account::decode_step_bytes() const {
@@ -57,14 +77,26 @@ double Account::decode_step_bytes() const {
          static_cast<double>(n_decode_steps);
 }
 
+double DraftShare::step_s() const {
+  return totals.n_steps > 0 ? totals.steps_s / static_cast<double>(totals.n_steps) : 0;
+}
+
+double Account::decode_own_s() const {
+  return decode.seconds - (draft ? draft->totals.seconds() : 0);
+}
+
+double Account::decode_bytes_per_s() const {
+  const double own_s = decode_own_s();
+  return own_s > 0 ? decode_token_bytes * static_cast<double>(decode.n_tokens) / own_s : 0;
+}
+
 double Account::prefill_share() const {
   if (prefill.seconds <= 0 || prefill_limit_ops_per_s <= 0) return 0;
   return prefill_ops / prefill.seconds / prefill_limit_ops_per_s;
 }
 
 double Account::decode_share() const {
-  if (decode.seconds <= 0 || decode_limit_bytes_per_s <= 0) return 0;
-  return decode_token_bytes * decode.tokens_per_s() / decode_limit_bytes_per_s;
+  return decode_limit_bytes_per_s > 0 ? decode_bytes_per_s() / decode_limit_bytes_per_s : 0;
 }
 
 Account make_account(Session& session, const AnswerFacts& facts) {
@@ -76,7 +108,7 @@ Account make_account(Session& session, const AnswerFacts& facts) {
   account.prefill = {prefill.n_tokens, prefill.seconds};
   account.decode = {decode.n_tokens, decode.seconds};
   account.n_decode_steps = decode.n_steps;
-  account.speculates = engine.config().speculation != engine::SpeculationMode::off;
+  account.speculates = engine.speculates();
   account.n_proposed = decode.n_proposed_tokens;
   account.n_accepted = decode.n_accepted_tokens;
   account.answer_s = facts.answer_s;
@@ -98,6 +130,7 @@ Account make_account(Session& session, const AnswerFacts& facts) {
                                     mean_context_tokens(facts.n_prompt, decode.n_tokens);
     account.decode_token_bytes = steps_per_token * step_weight_bytes(session.model().program()) +
                                  account.decode_kv_token_bytes;
+    if (session.draft()) account.draft = draft_share(*session.draft(), facts, decode.n_tokens);
     account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
   }
   fill_limits(session, account);
@@ -110,7 +143,7 @@ namespace {
 std::string limits_line(const Account& account) {
   if (account.decode.n_tokens == 0 || account.decode_limit_bytes_per_s <= 0)
     return "too few tokens to say what binds decode";
-  const double token_s = account.decode.seconds / static_cast<double>(account.decode.n_tokens);
+  const double token_s = account.decode_own_s() / static_cast<double>(account.decode.n_tokens);
   const double memory_s = account.decode_token_bytes / account.decode_limit_bytes_per_s;
   const double compute_s = account.prefill_limit_ops_per_s > 0
                                ? account.decode_token_ops / account.prefill_limit_ops_per_s
@@ -145,6 +178,29 @@ std::string phase_line(const char* name, const Phase& phase, const std::string& 
                      share, detail.empty() ? "" : "(" + detail + ")");
 }
 
+std::string draft_line(const DraftShare& draft, double decode_s) {
+  const engine::DraftModel::Totals& totals = draft.totals;
+  if (totals.seconds() == 0) return "        draft        no guesses\n";
+  return fmt::format(
+      "        draft   {:>6} {:<6} {:>7} each, {:.0f} MB; {} read in {}: {} of decode's {}, not in "
+      "its share\n",
+      totals.n_steps, totals.n_steps == 1 ? "guess" : "guesses", format_seconds(draft.step_s()),
+      draft.step_bytes / 1e6, format_tokens(totals.n_read_tokens), format_seconds(totals.read_s),
+      format_seconds(totals.seconds()), format_seconds(decode_s));
+}
+
+// null: there is no draft model.
+nlohmann::ordered_json draft_json(const std::optional<DraftShare>& draft) {
+  if (!draft) return nullptr;
+  return {{"model", draft->model},
+          {"guesses", draft->totals.n_steps},
+          {"guess_s", draft->step_s()},
+          {"bytes_per_guess", draft->step_bytes},
+          {"read_tokens", draft->totals.n_read_tokens},
+          {"read_s", draft->totals.read_s},
+          {"seconds", draft->totals.seconds()}};
+}
+
 }  // namespace
 
 std::string account_text(const Account& a) {
@@ -161,8 +217,7 @@ std::string account_text(const Account& a) {
                    a.decode_limit_bytes_per_s > 0
                        ? fmt::format("{:.0f} MB/token from {} at {:.1f} of {:.1f} GB/s measured",
                                      a.decode_token_bytes / 1e6, a.memory_level,
-                                     a.decode_token_bytes * a.decode.tokens_per_s() / 1e9,
-                                     a.decode_limit_bytes_per_s / 1e9)
+                                     a.decode_bytes_per_s() / 1e9, a.decode_limit_bytes_per_s / 1e9)
                        : "the limit could not be measured");
   if (a.n_proposed > 0)
     text +=
@@ -170,6 +225,7 @@ std::string account_text(const Account& a) {
                     a.n_proposed, a.n_proposed == 1 ? "token" : "tokens",
                     100.0 * static_cast<double>(a.n_accepted) / static_cast<double>(a.n_proposed),
                     format_tokens(a.decode.n_tokens), a.n_decode_steps);
+  if (a.draft) text += draft_line(*a.draft, a.decode.seconds);
   const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   text += fmt::format(
       "memory  weights {:.1f} MiB   kv {:.1f} of {:.1f} MiB   activations {:.1f} MiB   runtime "
@@ -207,6 +263,7 @@ std::string account_json(const Account& a) {
       {"decode",
        {{"tokens", a.decode.n_tokens},
         {"seconds", a.decode.seconds},
+        {"seconds_of_draft", a.draft ? a.draft->totals.seconds() : 0},
         {"tokens_per_s", a.decode.tokens_per_s()},
         {"bytes_per_token", a.decode_token_bytes},
         {"kv_bytes_per_token", a.decode_kv_token_bytes},
@@ -217,7 +274,8 @@ std::string account_json(const Account& a) {
        {{"on", a.speculates},
         {"proposed_tokens", a.n_proposed},
         {"accepted_tokens", a.n_accepted},
-        {"decode_steps", a.n_decode_steps}}},
+        {"decode_steps", a.n_decode_steps},
+        {"draft", draft_json(a.draft)}}},
       {"memory",
        {{"weights_bytes", a.weights_bytes},
         {"kv_used_bytes", a.kv_used_bytes},

@@ -15,6 +15,15 @@ struct Phase {
   double tokens_per_s() const { return seconds > 0 ? static_cast<double>(n_tokens) / seconds : 0; }
 };
 
+// What the draft model took of decode.
+struct DraftShare {
+  std::string model;  // the file's name
+  engine::DraftModel::Totals totals;
+  double step_bytes = 0;  // file and cache bytes read for one guess, mean
+
+  double step_s() const;  // of one guess, mean; 0: there was none
+};
+
 struct Account {
   // Speed, against the limits measured in this run.
   Phase prefill, decode;
@@ -26,6 +35,7 @@ struct Account {
   int64_t n_decode_steps = 0;
   int64_t n_proposed = 0, n_accepted = 0;  // guessed tokens that decode checked, that came true
   bool speculates = false;
+  std::optional<DraftShare> draft;  // nullopt: no --draft
   int n_threads = 0;
   std::string kernels;       // the kernel of the largest matrices: "q4_1_avx512vnni"
   std::string compute_kind;  // "int8" or "f32": what the prefill's limit counts
@@ -46,8 +56,10 @@ struct Account {
 
   // File and cache bytes of one decode step, which may give several tokens; 0: there was none.
   double decode_step_bytes() const;
-  double prefill_share() const;  // of its compute limit; 0: unknown
-  double decode_share() const;   // of its bandwidth limit; 0: unknown
+  double decode_own_s() const;        // of decode, without the draft's part
+  double decode_bytes_per_s() const;  // the model's own bytes in its own time; 0: unknown
+  double prefill_share() const;       // of its compute limit; 0: unknown
+  double decode_share() const;        // of its bandwidth limit, the model alone; 0: unknown
 };
 
 // One answer's own numbers; the rest comes from the session.
@@ -57,7 +69,8 @@ struct AnswerFacts {
   int64_t n_answer = 0;
   double answer_s = 0;
   double first_token_s = 0;
-  observe::Recorder::Totals before;  // the recorder's totals when the answer began
+  observe::Recorder::Totals before;         // the recorder's totals when the answer began
+  engine::DraftModel::Totals draft_before;  // alike
 };
 
 // Reads what this process holds, then measures the machine's limits with the session's threads.

@@ -76,6 +76,7 @@ Result<Answer> answer_prompt(Session& session, const AnswerRequest& request) {
       text::StreamDetokenizer(session.tokenizer(), {}), request.stops);
   Answer answer;
   answer.facts.before = session.recorder().totals();
+  if (session.draft()) answer.facts.draft_before = session.draft()->totals();
   const double start_s = session.clock().now_s();
   HWTV_TRY(answer.id, engine.add(sequence_request(session, request, watch)));
   answer.facts.n_prompt = static_cast<int64_t>(request.prompt.size());

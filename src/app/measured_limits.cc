@@ -30,12 +30,15 @@ double step_weight_bytes(const ops::Program& program) {
   return n_bytes;
 }
 
-double kv_token_bytes(const Session& session) {
-  const engine::EngineConfig& config = session.engine().config();
+double kv_token_bytes(const ops::Program& program, const engine::EngineConfig& config) {
   double n_bytes = 0;
-  for (const ops::KvGroup& group : session.model().program().kv_groups)
+  for (const ops::KvGroup& group : program.kv_groups)
     n_bytes += static_cast<double>(ops::kv_token_bytes(group, config.k_dtype, config.v_dtype));
   return n_bytes;
+}
+
+double kv_token_bytes(const Session& session) {
+  return kv_token_bytes(session.model().program(), session.engine().config());
 }
 
 double mean_context_tokens(int64_t n_prompt, int64_t n_decoded) {

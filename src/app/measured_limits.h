@@ -13,6 +13,7 @@ namespace hwtv::app {
 double step_weight_bytes(const ops::Program& program);
 
 // Cache bytes of one token of one sequence, keys and values of all layers.
+double kv_token_bytes(const ops::Program& program, const engine::EngineConfig& config);
 double kv_token_bytes(const Session& session);
 
 // Tokens of the cache that a decoded token reads, mean over n_decoded of them after n_prompt: the

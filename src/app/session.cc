@@ -18,13 +18,6 @@
 namespace hwtv::app {
 namespace {
 
-int64_t metadata_bytes(const gguf::File& file) {
-  int64_t n_bytes = 0;
-  for (const gguf::Entry& entry : file.entries())
-    n_bytes += static_cast<int64_t>(entry.value.payload().size());
-  return n_bytes;
-}
-
 Result<DType> kv_dtype(const std::string& name) {
   const std::optional<DType> dtype = dtype_from_name(name);
   if (dtype) return *dtype;
@@ -94,6 +87,9 @@ Result<void> Session::open_model() {
                 fmt::format("--ctx {} is beyond the {} tokens the model was trained for",
                             options_.context, trained),
                 fmt::format("use --ctx {} or less", trained));
+  if (!options_.draft.empty()) {
+    HWTV_TRY(draft_, Draft::open(options_.draft, *model_, options_.context));
+  }
   return {};
 }
 
@@ -112,22 +108,40 @@ engine::EngineConfig Session::engine_config(int64_t context_tokens) const {
 }
 
 int64_t Session::lookup_bytes(int64_t context_tokens) const {
-  return speculation_mode(options_) == engine::SpeculationMode::off
-             ? 0
-             : engine::PromptLookup::predict_bytes(context_tokens);
+  return looks_up(options_) ? engine::PromptLookup::predict_bytes(context_tokens) : 0;
 }
 
 plan::MemoryPlan Session::price(int64_t context_tokens) const {
+  plan::MemoryPlan plan = price_model(context_tokens);
+  if (draft_) plan += draft_->price(backend_->spec(), engine_config(context_tokens));
+  return plan;
+}
+
+plan::MemoryPlan Session::price_model(int64_t context_tokens) const {
   const gguf::File& file = model_->file();
   const plan::RuntimeShape runtime{.n_threads = device_->n_threads(),
                                    .n_seqs = options_.n_seqs,
                                    .vocab_size = model_->config().vocab_size,
                                    .lookup_bytes = lookup_bytes(context_tokens),
                                    .tokenizer_bytes = text::predict_tokenizer_bytes(file),
-                                   .metadata_bytes = metadata_bytes(file)};
+                                   .metadata_bytes = file.metadata_bytes()};
   return plan::predict_memory(backend_->spec(), model_->program(),
                               engine::limits_for(engine_config(context_tokens), model_->program()),
                               runtime);
+}
+
+Result<void> Session::check_fit() const {
+  const hw::Device& cpu = device_->machine().cpu();
+  const Result<void> fits =
+      plan::check_fit(predicted_, options_.context, cpu,
+                      [this](int64_t context_tokens) { return price(context_tokens); });
+  if (fits || !draft_) return fits;
+  const plan::MemoryPlan draft = draft_->price(backend_->spec(), engine_config(options_.context));
+  Error error = fits.error();
+  error.what += fmt::format("; of it the draft model {}", plan::describe(draft));
+  if (predicted_.total_bytes() - draft.total_bytes() <= cpu.available_bytes)
+    error.advice = "leave --draft out, which fits, or use a smaller draft; " + error.advice;
+  return fail(error);
 }
 
 Result<void> Session::check_memory() {
@@ -136,6 +150,7 @@ Result<void> Session::check_memory() {
            make_backend(options_.backend, !options_.no_pack, *device_, options_.observer));
   const ops::Limits limits = engine::limits_for(engine_config(options_.context), model_->program());
   HWTV_TRY_VOID(backend_->spec().supports(model_->program(), limits));
+  if (draft_) HWTV_TRY_VOID(draft_->supports(backend_->spec(), engine_config(options_.context)));
   predicted_ = price(options_.context);
   hw::Ledger& ledger = device_->ledger();
   ledger.set_predicted(hw::Use::weights, predicted_.device.weights);
@@ -144,21 +159,27 @@ Result<void> Session::check_memory() {
   ledger.set_predicted(hw::Use::activations, predicted_.device.activations);
   ledger.set_predicted(hw::Use::staging, predicted_.device.staging);
   ledger.set_predicted(hw::Use::runtime, predicted_.runtime_bytes);
-  const hw::Device& cpu = device_->machine().cpu();
-  HWTV_TRY_VOID(plan::check_fit(predicted_, options_.context, cpu,
-                                [this](int64_t context) { return price(context); }));
+  HWTV_TRY_VOID(check_fit());
   if (options_.announce)
-    note("predicted {}, of {} usable\n", plan::describe(predicted_),
-         format_bytes(static_cast<double>(cpu.available_bytes)));
+    note("predicted {}{}, of {} usable\n", plan::describe(predicted_),
+         draft_ ? " with the draft model" : "",
+         format_bytes(static_cast<double>(device_->machine().cpu().available_bytes)));
   return {};
 }
 
 Result<void> Session::load() {
   recorder_ = std::make_unique<observe::Recorder>(4096, options_.profile ? 1 << 18 : 0);
-  Progress progress("loading", model_->weights_bytes(), options_.quiet);
-  HWTV_TRY(engine_,
-           engine::Engine::create(*backend_, *model_, engine_config(options_.context), clock_,
-                                  *recorder_, [&](int64_t done, int64_t) { progress.show(done); }));
+  engine::EngineConfig config = engine_config(options_.context);
+  const int64_t draft_bytes = draft_ ? draft_->model().weights_bytes() : 0;
+  Progress progress("loading", draft_bytes + model_->weights_bytes(), options_.quiet);
+  if (draft_) {
+    HWTV_TRY_VOID(draft_->load(*backend_, config, clock_,
+                               [&](int64_t done, int64_t) { progress.show(done); }));
+    config.make_proposer = draft_->make_proposer(looks_up(options_));
+  }
+  HWTV_TRY(engine_, engine::Engine::create(
+                        *backend_, *model_, config, clock_, *recorder_,
+                        [&](int64_t done, int64_t) { progress.show(draft_bytes + done); }));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "app/draft.h"
 #include "backends/ref/ref_backend.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -29,8 +30,9 @@ struct SessionOptions {
   int64_t n_outputs = 1;          // output rows of a step
   bool no_pack = false;           // read quantized weights where the file has them
   int64_t kv_pool_tokens = 0;     // of all sequences together; 0: n_seqs contexts
-  std::string speculate = "off";  // auto, off, lookup
+  std::string speculate = "off";  // auto, off, lookup, draft
   int64_t draft_max = 15;         // guessed tokens of a step
+  std::string draft;              // the draft model; empty: none
   bool profile = false;
   bool quiet = false;                 // no progress
   bool announce = false;              // say what will be held before anything is allocated
@@ -52,6 +54,7 @@ class Session {
 
   const SessionOptions& options() const { return options_; }
   const model::Model& model() const { return *model_; }
+  const Draft* draft() const { return draft_.get(); }  // null: none
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   hw::DeviceContext& device() { return *device_; }
   engine::Engine& engine() { return *engine_; }
@@ -69,6 +72,8 @@ class Session {
   engine::EngineConfig engine_config(int64_t context_tokens) const;
   int64_t lookup_bytes(int64_t context_tokens) const;
   plan::MemoryPlan price(int64_t context_tokens) const;
+  plan::MemoryPlan price_model(int64_t context_tokens) const;
+  Result<void> check_fit() const;
 
   SessionOptions options_;
   SteadyClock clock_;
@@ -79,6 +84,7 @@ class Session {
   std::unique_ptr<ops::Backend> backend_;
   plan::MemoryPlan predicted_;
   DType kv_dtype_ = DType::F16;
+  std::unique_ptr<Draft> draft_;
   std::unique_ptr<engine::Engine> engine_;  // last: it uses all of the above
   double load_s_ = 0;
 };

@@ -13,6 +13,9 @@ std::vector<Option> speculation_flags(SessionOptions& options);
 // What --speculate asks for.  Requires: one of its choices.
 engine::SpeculationMode speculation_mode(const SessionOptions& options);
 
+// Whether prompt lookup makes guesses.
+bool looks_up(const SessionOptions& options);
+
 // Errors: invalid_request, naming the flag, its value and its range.
 Result<void> check_speculation(const SessionOptions& options);
 

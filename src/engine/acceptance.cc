@@ -7,8 +7,8 @@ namespace hwtv::engine {
 namespace {
 
 // Before anything is seen of a sequence.  Ordinary answers repeat two or three tokens by chance;
-// who repeats a line goes on with the next one.
-constexpr std::array<double, kEvidenceLevels> kExpected = {0.3, 0.4, 0.5, 0.7, 0.85, 0.93};
+// who repeats a line goes on with the next one.  Last, a draft model of the same family.
+constexpr std::array<double, kEvidenceLevels> kExpected = {0.3, 0.4, 0.5, 0.7, 0.85, 0.93, 0.85};
 constexpr double kExpectedGuesses = 2;  // what the expectation counts as
 constexpr double kDeviations = 0.5;
 constexpr double kEnough = 6;  // guesses of a level that speak for themselves
@@ -23,6 +23,12 @@ void Acceptance::observe(Evidence evidence, bool came_true) {
   tally.n_true = kMemory * tally.n_true + (came_true ? 1 : 0);
 }
 
+void Acceptance::fade(Evidence evidence) {
+  Tally& tally = tallies_[static_cast<size_t>(evidence)];
+  tally.n_guesses *= kMemory;
+  tally.n_true *= kMemory;
+}
+
 double Acceptance::cautious_rate(const Tally& tally, Evidence evidence) {
   const double expected = kExpected[static_cast<size_t>(evidence)];
   const double n = tally.n_guesses + kExpectedGuesses;
@@ -30,11 +36,11 @@ double Acceptance::cautious_rate(const Tally& tally, Evidence evidence) {
   return std::max(0.0, rate - kDeviations * std::sqrt(rate * (1 - rate) / n));
 }
 
-// Until a level has shown enough of itself, it is worth no less than those below it.
+// Until a match has shown enough of itself, it is worth no less than shorter ones.
 double Acceptance::rate(Evidence evidence) const {
   const Tally& own = tallies_[static_cast<size_t>(evidence)];
   double rate = cautious_rate(own, evidence);
-  if (own.n_guesses >= kEnough) return rate;
+  if (own.n_guesses >= kEnough || evidence == kDraftEvidence) return rate;
   for (Evidence level = 0; level < evidence; ++level)
     if (const Tally& below = tallies_[static_cast<size_t>(level)]; below.n_guesses >= kEnough)
       rate = std::max(rate, cautious_rate(below, level));

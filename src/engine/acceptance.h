@@ -11,6 +11,10 @@ class Acceptance {
   // One guess that was compared with the token that came.
   void observe(Evidence evidence, bool came_true);
 
+  // One token came that might have been guessed and was not: what was seen counts a little less, so
+  // that guesses which never come true are tried again now and then.
+  void fade(Evidence evidence);
+
   // The share of guesses that will come true at least, less a part of the estimate's deviation;
   // what other texts have shown counts as a few guesses.
   double rate(Evidence evidence) const;

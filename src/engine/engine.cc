@@ -178,8 +178,8 @@ void Engine::take_over(Sequence& sequence, SequenceId kept) {
   kept_.erase(at);
 }
 
-// Whether the pool holds this waiting sequence to its end beside all that runs to theirs, and beside
-// what kept and other waiting ones hold.
+// Whether the pool holds this waiting sequence to its end beside all that runs to theirs, and
+// beside what kept and other waiting ones hold.
 bool Engine::fits(const Sequence& sequence) const {
   const auto whole_blocks = [&](const Sequence& s) {
     return (s.n_prompt + s.request.n_tokens_max + config_.kv_block_tokens - 1) /
@@ -194,8 +194,8 @@ bool Engine::fits(const Sequence& sequence) const {
   return n_promised <= pools_[0].n_blocks();
 }
 
-// Gives back a cache that only saves time: a kept sequence's, else what the last of the waiting ones
-// took over.  False when there is none but the first waiting one's.
+// Gives back a cache that only saves time: a kept sequence's, else what the last of the waiting
+// ones took over.  False when there is none but the first waiting one's.
 bool Engine::give_back_one() {
   if (!kept_.empty()) {
     kept_.erase(kept_.begin());
@@ -269,15 +269,21 @@ Result<void> Engine::propose(Sequence& sequence) {
   // promised at admission.
   const int64_t n_room = sequence.request.n_tokens_max - sequence.n_answer() - 1;
   if (n_room < 1) return {};
-  const std::optional<Evidence> evidence = guesses.proposer->look(sequence.tokens);
+  Proposer& proposer = *guesses.proposer;
+  const double start_s = clock_.now_s();
+  const std::optional<Evidence> evidence = proposer.look(sequence.tokens, speculation_.budget_s());
   if (!evidence) return {};
   guesses.evidence = *evidence;
-  Proposer& proposer = *guesses.proposer;
   const int64_t n_asked =
       speculation_.n_proposed(guesses.acceptance.rate(*evidence), proposer.guess_s(), n_room);
   // One more than is checked, where it is free, to learn from the token that comes by itself.
   const int64_t n_guessed = proposer.is_free() ? n_asked + 1 : n_asked;
-  if (n_guessed > 0) HWTV_TRY_VOID(proposer.propose(sequence.tokens, n_guessed, guesses.tokens));
+  if (n_guessed == 0) {
+    guesses.acceptance.fade(*evidence);
+    return {};
+  }
+  HWTV_TRY_VOID(proposer.propose(sequence.tokens, n_guessed, guesses.tokens));
+  speculation_.spend(clock_.now_s() - start_s);
   guesses.n_proposed = std::min(n_asked, static_cast<int64_t>(guesses.tokens.size()));
   return {};
 }
@@ -461,6 +467,7 @@ void Engine::cancel(SequenceId id) {
 }
 
 void Engine::drop(SequenceId id) {
+  retire();
   std::erase_if(kept_, [&](const auto& sequence) { return sequence->id == id; });
 }
 

@@ -64,6 +64,7 @@ class Engine {
   void drop(SequenceId id);    // gives back what a kept sequence holds
 
   int64_t n_reused_tokens(SequenceId id) const;  // of a sequence that is not forgotten; else 0
+  bool speculates() const { return speculation_.is_on(); }  // and a step has room for guesses
   const ops::Executable& executable() const { return *executable_; }
   const ops::Limits& limits() const { return limits_; }
   const EngineConfig& config() const { return config_; }

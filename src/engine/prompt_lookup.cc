@@ -25,9 +25,9 @@ int64_t match_length(std::span<const int32_t> tokens, int64_t end) {
 
 // 2, 3, 4 to 5, 6 to 8, 9 to 16, 17 and more tokens.
 Evidence evidence_of(int64_t match_tokens) {
-  constexpr int64_t kLeast[kEvidenceLevels] = {2, 3, 4, 6, 9, 17};
+  constexpr int64_t kLeast[kMatchLevels] = {2, 3, 4, 6, 9, 17};
   Evidence level = 0;
-  while (level + 1 < kEvidenceLevels && match_tokens >= kLeast[level + 1]) ++level;
+  while (level + 1 < kMatchLevels && match_tokens >= kLeast[level + 1]) ++level;
   return level;
 }
 
@@ -81,7 +81,7 @@ void PromptLookup::search(std::span<const int32_t> tokens) {
   }
 }
 
-std::optional<Evidence> PromptLookup::look(std::span<const int32_t> tokens) {
+std::optional<Evidence> PromptLookup::look(std::span<const int32_t> tokens, double) {
   const int64_t n = static_cast<int64_t>(tokens.size());
   CHECK(n >= n_seen_ && n <= static_cast<int64_t>(previous_.size()));
   follow(tokens);

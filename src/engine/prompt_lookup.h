@@ -17,7 +17,7 @@ class PromptLookup final : public Proposer {
   static int64_t predict_bytes(int64_t capacity_tokens);
 
   // Indexes the new tokens; microseconds for each, whatever the length.
-  std::optional<Evidence> look(std::span<const int32_t> tokens) override;
+  std::optional<Evidence> look(std::span<const int32_t> tokens, double budget_s) override;
   // Always n_tokens of them: a guess that reaches the end of the text goes on with itself, so that
   // a repetition is continued.
   Result<void> propose(std::span<const int32_t> tokens, int64_t n_tokens,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hwtv::engine {
 namespace {
@@ -52,8 +53,14 @@ int64_t Speculation::fastest(double rate, double guess_s, int64_t n_most) const 
   return n_best;
 }
 
+double Speculation::budget_s() const {
+  if (mode_ == SpeculationMode::always) return std::numeric_limits<double>::infinity();
+  return costs_.knows(n_decodes_) ? std::max(0.0, credit_s_) : 0;
+}
+
 int64_t Speculation::n_proposed(double rate, double guess_s, int64_t n_room) {
-  const int64_t n_most = std::min({n_room, n_proposed_max_, n_rows_max_ - n_rows_});
+  const int64_t n_left = n_proposed_max_ - (n_rows_ - n_decodes_);
+  const int64_t n_most = std::min({n_room, n_left, n_rows_max_ - n_rows_});
   if (n_most <= 0 || mode_ == SpeculationMode::off) return 0;
   int64_t n_best = 0;
   if (mode_ == SpeculationMode::always)
@@ -73,7 +80,7 @@ void Speculation::observe_step(int64_t n_rows, int64_t n_accepted, double second
   credit_s_ += kStake * seconds;
   if (n_rows > n_decodes_) {
     const double gained = static_cast<double>(n_accepted) / static_cast<double>(n_decodes_);
-    credit_s_ += (1 + gained) * plain_s - seconds - guesses_s_;
+    credit_s_ += (1 + gained) * plain_s - seconds;
   }
   credit_s_ = std::min(credit_s_, kMostSteps * plain_s);
 }

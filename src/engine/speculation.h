@@ -2,7 +2,6 @@
 // acceptance and the step costs that were observed.  Pure: no device and no clock of its own.
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 #include "engine/step_costs.h"
 
@@ -23,12 +22,16 @@ class Speculation {
 
   // Begins a step in which n_decodes sequences get a token each.
   void begin(int64_t n_decodes);
+  // What may be spent now on getting ready to guess; infinite where cost is no matter.
+  double budget_s() const;
   // How many guesses the step should carry for the next sequence, of which `rate` come true, each
   // takes guess_s to make, and whose answer has room for n_room.  Requires: begin().
   int64_t n_proposed(double rate, double guess_s, int64_t n_room);
+  // What was spent on guesses of this step, and on getting ready for them.
+  void spend(double seconds) { credit_s_ -= seconds; }
 
-  // The step that was begun, of decodes alone: n_rows computed, of them n_accepted guesses that
-  // came true.
+  // The step that was begun, of decodes alone: n_rows computed in so many seconds, of them
+  // n_accepted guesses that came true.
   void observe_step(int64_t n_rows, int64_t n_accepted, double seconds);
   void observe_prefill(int64_t n_tokens, double seconds) {
     costs_.observe_prefill(n_tokens, seconds);

@@ -174,6 +174,12 @@ void File::release(std::span<const std::byte> bytes) const {
   }
 }
 
+int64_t File::metadata_bytes() const {
+  int64_t sum = 0;
+  for (const Entry& entry : entries_) sum += std::ssize(entry.value.payload());
+  return sum;
+}
+
 int64_t File::size_bytes() const {
   int64_t sum = 0;
   for (const Part& part : parts_) sum += part.size_bytes;

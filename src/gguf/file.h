@@ -40,7 +40,8 @@ class File {
 
   const std::string& path() const { return parts_[0].path; }  // the first part's
   std::span<const Part> parts() const { return parts_; }
-  int64_t size_bytes() const;  // all parts
+  int64_t size_bytes() const;      // all parts
+  int64_t metadata_bytes() const;  // the values of all entries
   // Lets go of the resident pages that lie whole within `bytes`, a piece of a tensor: they are read
   // again from the file when needed.
   void release(std::span<const std::byte> bytes) const;

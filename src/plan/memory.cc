@@ -27,6 +27,16 @@ int64_t largest_context(int64_t above, int64_t limit_bytes,
 
 }  // namespace
 
+MemoryPlan& MemoryPlan::operator+=(const MemoryPlan& other) {
+  device.weights += other.device.weights;
+  device.packed_weights += other.device.packed_weights;
+  device.kv += other.device.kv;
+  device.activations += other.device.activations;
+  device.staging += other.device.staging;
+  runtime_bytes += other.runtime_bytes;
+  return *this;
+}
+
 std::string describe(const MemoryPlan& plan) {
   return fmt::format(
       "{}: weights {}, kv {}, activations {}, runtime {}",
@@ -42,7 +52,7 @@ MemoryPlan predict_memory(const ops::BackendSpec& backend, const ops::Program& p
   MemoryPlan plan;
   plan.device = backend.memory(program, limits);
   plan.runtime_bytes =
-      kProcessBytes + runtime.n_threads * kThreadBytes +
+      (runtime.is_second ? 0 : kProcessBytes + runtime.n_threads * kThreadBytes) +
       runtime.n_seqs * (runtime.vocab_size * kSamplerTokenBytes + runtime.lookup_bytes) +
       runtime.tokenizer_bytes + runtime.metadata_bytes;
   return plan;

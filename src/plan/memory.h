@@ -19,6 +19,7 @@ struct RuntimeShape {
   int64_t lookup_bytes = 0;     // of one sequence's index of its text; 0: no speculation
   int64_t tokenizer_bytes = 0;  // of its tables
   int64_t metadata_bytes = 0;   // of the file, read once and mapped from then on
+  bool is_second = false;       // a model beside another one: the process is counted there
 };
 
 struct MemoryPlan {
@@ -26,6 +27,7 @@ struct MemoryPlan {
   int64_t runtime_bytes = 0;
 
   int64_t total_bytes() const { return device.total() + runtime_bytes; }
+  MemoryPlan& operator+=(const MemoryPlan& other);
 };
 
 // "195.1 MiB: weights 92.1 MiB, kv 90.0 MiB, activations 6.9 MiB, runtime 6.1 MiB".

@@ -34,6 +34,12 @@ class ChatTest(ProgramTest):
         self.assertEqual(self.chat("/save third.json", words=["--load", "talk.json"]).out, "")
         self.assertEqual(self.saved("third.json"), messages)
 
+    def test_a_draft_changes_no_turn(self):
+        lines = ["Say hello.", "What is 2 + 2?", "/undo", "What is 3 + 3?", "/account"]
+        drafted = self.chat(*lines, words=["--draft", MODEL, "--speculate", "draft", "--draft-max", "4"])
+        self.assertEqual(drafted.out, self.chat(*lines, words=["--speculate", "off"]).out)
+        self.assertIn("        draft ", drafted.err)
+
     def test_system_message_stays_after_clear(self):
         self.chat("Hi", "/clear", "/save talk.json", words=["--system", "Answer in French."])
         self.assertEqual(self.saved("talk.json"), [{"role": "system", "content": "Answer in French."}])

@@ -3,7 +3,8 @@
 import json
 import re
 
-from program import IO, INVALID_REQUEST, MODEL, ProgramTest, main
+from gguf_file import write_model
+from program import IO, INVALID_REQUEST, MODEL, OUT_OF_MEMORY, ProgramTest, main
 
 # Each next number is likelier than any other token by 1.7 nats or more: no instruction set's last bits
 # can change this text.
@@ -109,6 +110,65 @@ class RunTest(ProgramTest):
         for ways in (["--threads", "1"], ["--threads", "3", "--chunk", "7"], ["--chunk", "1"]):
             self.assertEqual(self.text_of(*sampled, "3", *ways), text, ways)
         self.assertNotEqual(self.text_of(*sampled, "4"), text)
+
+    def test_same_text_with_a_draft(self):
+        for sampling in ([], ["--temp", "0.8", "--seed", "5"]):
+            words = ["-p", "Tell me a story.", "-n", "40", *sampling]
+            plain = self.json_of(*words, "--speculate", "off")
+            for way in (["auto"], ["draft", "--draft-max", "3"], ["draft", "--chunk", "7"]):
+                drafted = self.json_of(*words, "--draft", MODEL, "--speculate", *way)
+                for key in ("text", "answer_tokens", "finish_reason"):
+                    self.assertEqual(drafted[key], plain[key], way)
+
+    def test_a_model_drafts_for_itself(self):
+        account = self.json_of(*COUNTING, "-n", "41", "--draft", MODEL, "--speculate", "draft",
+                               "--draft-max", "4")["account"]
+        found, decode, memory = account["speculation"], account["decode"], account["memory"]
+        self.assertEqual([found[key] for key in ("proposed_tokens", "accepted_tokens", "decode_steps")],
+                         [32, 32, 8])
+        draft = found["draft"]
+        self.assertEqual((draft["model"], draft["guesses"]), (MODEL.name, 31))  # and one with the prompt
+        self.assertTrue(0 < draft["guess_s"] and 0 < draft["seconds"] < decode["seconds"])
+        self.assertEqual(decode["seconds_of_draft"], draft["seconds"])
+        self.assertTrue(0.97 < draft["bytes_per_guess"] / MODEL.stat().st_size < 1.03)
+        plain = self.json_of(*COUNTING, "-n", "1")["account"]["memory"]
+        self.assertEqual(memory["weights_bytes"], 2 * plain["weights_bytes"])
+        self.assertEqual(memory["kv_bytes"], 2 * plain["kv_bytes"])
+        self.assertEqual(memory["predicted_bytes"], memory["weights_bytes"] + memory["kv_bytes"]
+                         + memory["activations_bytes"] + memory["runtime_predicted_bytes"])
+        self.assertLess(abs(memory["predicted_bytes"] - memory["observed_bytes"]), 6 << 20)
+        answer = self.hwtv("run", MODEL, "--ctx", "256", *COUNTING, "-n", "41", "--draft", MODEL,
+                           "--speculate", "draft")
+        self.assertIn("        draft ", answer.err)
+        self.assertIn("with the draft model", answer.err)
+
+    def test_both_backends_draft(self):
+        text = self.text_of(*COUNTING, "-n", "16", "--draft", MODEL, "--speculate", "draft", "--backend", "ref")
+        self.assertEqual(text, COUNTED + "\n")
+
+    def test_drafts_that_are_refused(self):
+        shape = dict(n_layers=1, model_dim=32, ffn_dim=32, n_heads=1, n_kv_heads=1, head_dim=32, context=64)
+        write_model(self.folder / "other.gguf", **shape)
+        ask = ["run", MODEL, "-p", "x", "-n", "1", "--draft"]
+        self.refused(INVALID_REQUEST, *ask, "nosuch.gguf", says=["--draft", "nosuch.gguf", "hwtv list"])
+        self.refused(INVALID_REQUEST, *ask, "other.gguf", says=["vocabulary of 268", "49152", "--draft"])
+        self.refused(INVALID_REQUEST, *ask, MODEL, "--speculate", "off", says=["--draft", "off"])
+        self.refused(INVALID_REQUEST, *ask, MODEL, "--speculate", "lookup", says=["--draft", "lookup"])
+        self.refused(INVALID_REQUEST, *ask, MODEL, "--chunk", "1", says=["--chunk 1", "--chunk 2"])
+        self.refused(INVALID_REQUEST, "run", MODEL, "-p", "x", "--speculate", "draft", says=["--draft MODEL"])
+        # The same size, another token.
+        write_model(self.folder / "first.gguf", **shape)
+        changed = (self.folder / "first.gguf").read_bytes().replace(b"<0x41>", b"<0xZZ>", 1)
+        (self.folder / "second.gguf").write_bytes(changed)
+        self.refused(INVALID_REQUEST, "run", "first.gguf", "-p", "x", "--draft", "second.gguf",
+                     says=["token 68 of 268", "'<0xZZ>'", "'<0x41>'"])
+        write_model(self.folder / "huge.gguf", **shape | dict(n_layers=400, model_dim=16384, ffn_dim=32768))
+        self.refused(OUT_OF_MEMORY, "run", "first.gguf", "-p", "x", "--draft", "huge.gguf",
+                     says=["of it the draft model", "leave --draft out"])
+
+    def test_a_step_without_room_speculates_not(self):
+        account = self.json_of(*COUNTING, "-n", "4", "--chunk", "1", "--speculate", "lookup")["account"]
+        self.assertFalse(account["speculation"]["on"])
 
     def test_same_text_whatever_is_guessed(self):
         repeats = ["-p", "Repeat this list: red, green, blue, red, green, blue, red, green, blue.", "-n", "48"]

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "ops/backend.h"
 
 namespace hwtv::engine {
@@ -63,6 +64,7 @@ class FakeBackend final : public ops::Backend {
           ++next_output;
         }
       }
+    if (clock) clock->advance_s(step_s + token_s * static_cast<double>(input.tokens.size()));
     ++self.n_steps;
     self.n_tokens += static_cast<int64_t>(input.tokens.size());
     return {};
@@ -75,6 +77,9 @@ class FakeBackend final : public ops::Backend {
   void copy_block(ops::Executable&, int32_t, int32_t, int32_t) override {}
 
   FakeExecutable* executable = nullptr;
+  FakeClock* clock = nullptr;  // moved by each step, if there is one
+  double step_s = 0, token_s = 0;
+  int64_t other_every = 0;  // at every so many positions the logits are others; 0: at none
 
  private:
   static int32_t& cell(FakeExecutable& self, const ops::SliceInput& slice, int64_t position) {
@@ -83,10 +88,11 @@ class FakeBackend final : public ops::Backend {
     return self.cache[static_cast<size_t>(block * block_tokens + position % block_tokens)];
   }
 
-  static void append_logits(FakeExecutable& self, const ops::SliceInput& slice, int64_t position) {
+  void append_logits(FakeExecutable& self, const ops::SliceInput& slice, int64_t position) const {
     uint64_t hash = 1469598103934665603ull;
     for (int64_t p = 0; p <= position; ++p)
       hash = (hash ^ static_cast<uint64_t>(cell(self, slice, p) + 1)) * 1099511628211ull;
+    if (other_every > 0 && position % other_every == 0) hash = ~hash;
     for (int64_t token = 0; token < self.vocab_size; ++token) {
       hash ^= hash >> 29;
       hash *= 0xbf58476d1ce4e5b9ull;

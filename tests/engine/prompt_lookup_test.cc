@@ -42,21 +42,21 @@ TEST(PromptLookup, ProposesWhatFollowedTheLongestMatch) {
   //                                    v this place agrees in 3 tokens, the later one in 2
   const std::vector<int32_t> tokens = {1, 2, 3, 40, 41, 9, 2, 3, 50, 51, 1, 2, 3};
   PromptLookup lookup(100);
-  EXPECT_EQ(lookup.look(tokens), level(3));
+  EXPECT_EQ(lookup.look(tokens, 0), level(3));
   EXPECT_EQ(proposed(lookup, tokens, 3), (std::vector<int32_t>{40, 41, 9}));
 }
 
 TEST(PromptLookup, NothingBeforeAPairRepeats) {
   PromptLookup lookup(100);
-  EXPECT_FALSE(lookup.look(std::vector<int32_t>{7}));
-  EXPECT_FALSE(lookup.look(std::vector<int32_t>{7, 8, 9, 7}));
-  EXPECT_TRUE(lookup.look(std::vector<int32_t>{7, 8, 9, 7, 8}));
+  EXPECT_FALSE(lookup.look(std::vector<int32_t>{7}, 0));
+  EXPECT_FALSE(lookup.look(std::vector<int32_t>{7, 8, 9, 7}, 0));
+  EXPECT_TRUE(lookup.look(std::vector<int32_t>{7, 8, 9, 7, 8}, 0));
 }
 
 TEST(PromptLookup, ARepetitionGoesOnBeyondTheEndOfTheText) {
   const std::vector<int32_t> tokens = {5, 1, 2, 3, 1, 2, 3};
   PromptLookup lookup(100);
-  ASSERT_TRUE(lookup.look(tokens));
+  ASSERT_TRUE(lookup.look(tokens, 0));
   EXPECT_EQ(proposed(lookup, tokens, 7), (std::vector<int32_t>{1, 2, 3, 1, 2, 3, 1}));
 }
 
@@ -68,7 +68,7 @@ TEST(PromptLookup, FollowsACopyThatAFewRecentPlacesWouldHide) {
   PromptLookup lookup(1000);
   for (size_t i = 0; i + 1 < source.size(); ++i) {
     tokens.push_back(source[i]);
-    const auto evidence = lookup.look(tokens);
+    const auto evidence = lookup.look(tokens, 0);
     if (i < 3) continue;
     ASSERT_TRUE(evidence);
     EXPECT_EQ(proposed(lookup, tokens, 1)[0], source[i + 1]) << i;
@@ -88,7 +88,7 @@ TEST(PromptLookup, AgreesWithComparingEveryPlace) {
       size_t from = copies ? random() % (tokens.size() - 30) : 0;
       for (uint32_t i = 0, n = 1 + random() % 25; i < n; ++i)
         tokens.push_back(copies ? tokens[from++] : static_cast<int32_t>(random() % 200));
-      const auto evidence = lookup.look(tokens);
+      const auto evidence = lookup.look(tokens, 0);
       const int64_t longest = longest_match(tokens);
       ASSERT_EQ(evidence.has_value(), longest >= 2);
       if (!evidence) continue;

@@ -42,6 +42,25 @@ TEST(Acceptance, IsLearntForEachLevel) {
   EXPECT_LT(acceptance.rate(5), 0.5);
 }
 
+TEST(Acceptance, WhatFailedIsTriedAgainAfterAWhile) {
+  Acceptance acceptance;
+  const double before = acceptance.rate(kDraftEvidence);
+  for (int i = 0; i < 10; ++i) acceptance.observe(kDraftEvidence, false);
+  EXPECT_LT(acceptance.rate(kDraftEvidence), 0.2);
+  for (int i = 0; i < 20; ++i) acceptance.fade(kDraftEvidence);
+  EXPECT_LT(acceptance.rate(kDraftEvidence), 0.3);
+  for (int i = 0; i < 300; ++i) acceptance.fade(kDraftEvidence);
+  EXPECT_NEAR(acceptance.rate(kDraftEvidence), before, 0.05);
+}
+
+// What a match has shown says nothing about a draft model.
+TEST(Acceptance, ADraftSpeaksForItself) {
+  Acceptance acceptance;
+  for (int i = 0; i < 50; ++i) acceptance.observe(0, true);
+  acceptance.observe(kDraftEvidence, false);
+  EXPECT_LT(acceptance.rate(kDraftEvidence), 0.6);
+}
+
 // An answer whose guesses come true with `rate`, on a machine whose step of n rows takes
 // seconds(n).
 struct Simulation {
@@ -69,6 +88,7 @@ struct Simulation {
         ++n_accepted;
       }
       const double step_s = 1 + seconds_per_row * static_cast<double>(n);
+      speculation.spend(static_cast<double>(n) * guess_s);
       speculation.observe_step(1 + n, n_accepted, step_s);
       seconds += step_s + static_cast<double>(n) * guess_s;
       done += static_cast<int>(1 + n_accepted);
@@ -134,7 +154,7 @@ TEST(Speculation, RoomOfTheStepIsShared) {
   Speculation speculation(SpeculationMode::always, kMost, 20);
   speculation.begin(4);
   EXPECT_EQ(speculation.n_proposed(0.5, 0, 10), 10);
-  EXPECT_EQ(speculation.n_proposed(0.5, 0, 10), 6);
+  EXPECT_EQ(speculation.n_proposed(0.5, 0, 10), 5);  // of all sequences together
   EXPECT_EQ(speculation.n_proposed(0.5, 0, 10), 0);
   speculation.begin(4);
   EXPECT_EQ(speculation.n_proposed(0.5, 0, 100), kMost);

@@ -55,6 +55,19 @@ TEST(Memory, TheRuntimeGrowsWithThreadsAndVocabulary) {
   EXPECT_EQ(runtime({.tokenizer_bytes = 5000, .metadata_bytes = 700}), base + 5700);
 }
 
+TEST(Memory, ASecondModelAddsAllButTheProcess) {
+  const RuntimeShape shape{.n_threads = 2, .vocab_size = 1000, .metadata_bytes = 700};
+  RuntimeShape second = shape;
+  second.is_second = true;
+  const MemoryPlan one = predict_memory(FakeSpec(), ops::Program(), {}, shape);
+  const MemoryPlan beside = predict_memory(FakeSpec(), ops::Program(), {}, second);
+  EXPECT_EQ(beside.runtime_bytes, 1000 * 8 + 700);
+  MemoryPlan both = one;
+  both += beside;
+  EXPECT_EQ(both.total_bytes(), one.total_bytes() + beside.total_bytes());
+  EXPECT_EQ(both.device.kv, 2 * one.device.kv);
+}
+
 TEST(Memory, FitsToTheLastByte) {
   const MemoryPlan plan = plan_for(1024);
   EXPECT_TRUE(check_fit(plan, 1024, device_with(plan.total_bytes()), plan_for));
