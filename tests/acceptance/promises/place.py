@@ -52,6 +52,16 @@ def digest_of_file(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def digest_of_sources(*folders):
+    """Of all files of some folders of src/: what a result depends on that only they can change."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted((ROOT / "src" / folder).iterdir()):
+            if path.is_file():
+                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
 def kept(name, inputs, make, suffix=""):
     """The file KEPT/NAME-KEY, made by make(path) when it is not there yet; half-made ones don't count."""
     key = hashlib.sha256(repr(inputs).encode()).hexdigest()[:16]
