@@ -68,7 +68,8 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(self.run_turns([1] * 3, [1] * 3, threads=4).void(), [])  # the record is of two threads
 
     def test_a_rate_is_held_against_its_own_moment(self):
-        moments = iter([TARGETS["int8_gop_s"] * share for share in (1, 1, .5, 1, 1, .5)])  # in the order of turns
+        # In the order of turns.
+        moments = iter([TARGETS["int8_gop_s"] * share for share in (1, 1, .5, 1, 1, .5)])
         self.asked = []
         engines = [Engine("hwtv", [1] * 3, [1] * 3, self.asked),
                    Engine("llama.cpp", [91, 45.5, 45.5], [14.8] * 3, self.asked)]
