@@ -34,6 +34,7 @@ AnswerParser::AnswerParser(const AnswerFormat& format, std::string_view prompt,
   for (size_t i = 0; i < format.reasoning.size(); ++i) {
     add(format.reasoning[i].open, Mark::Kind::reasoning, i);
   }
+  for (const ReasoningMarks& marks : format.reasoning) add(marks.close, Mark::Kind::stray_close, 0);
   for (size_t i = 0; i < format.segments.size(); ++i) {
     add(format.segments[i].open, Mark::Kind::segment, i);
   }
@@ -46,8 +47,10 @@ AnswerParser::AnswerParser(const AnswerFormat& format, std::string_view prompt,
 void AnswerParser::start_inside(std::string_view prompt) {
   prompt = trimmed_end(prompt);
   for (const Mark& mark : marks_) {
-    const bool kept = mark.kind == Mark::Kind::segment && format_.segments[mark.index].keep_open;
-    if (mark.kind != Mark::Kind::structure && !kept && prompt.ends_with(trimmed_end(mark.text))) {
+    const bool segment = mark.kind == Mark::Kind::segment;
+    if (!segment && mark.kind != Mark::Kind::reasoning) continue;
+    if (segment && format_.segments[mark.index].keep_open) continue;
+    if (prompt.ends_with(trimmed_end(mark.text))) {
       return open(mark);
     }
   }
@@ -148,7 +151,7 @@ void AnswerParser::open(const Mark& mark) {
   input_.commit();
   sink_.mark();
   fresh_ = true;
-  if (mark.kind == Mark::Kind::structure) return;
+  if (mark.kind != Mark::Kind::reasoning) return;
   reasoning_close_ = format_.reasoning[mark.index].close;
   mode_ = Mode::reasoning;
 }

@@ -33,7 +33,8 @@ class AnswerParser {
   enum class Mode { content, reasoning, segment };
   struct Mark {
     std::string_view text;
-    enum class Kind { reasoning, segment, structure } kind;
+    // stray_close: ends reasoning that never began, as where thinking is off.
+    enum class Kind { reasoning, stray_close, segment, structure } kind;
     size_t index;  // into the format's list of that kind
   };
   struct Found {

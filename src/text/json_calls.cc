@@ -124,6 +124,7 @@ class JsonCalls final : public SegmentReader {
 
   // Collects one JSON value in text_.
   Step keep_value(AnswerInput& input) {
+    if (text_.empty()) input.skip_spaces();
     const std::string_view text = input.unread();
     const size_t n = scanner_.read(text);
     text_ += text.substr(0, n);

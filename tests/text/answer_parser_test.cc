@@ -88,6 +88,9 @@ TEST(AnswerParser, FindsReasoning) {
   EXPECT_EQ(answer.content, "Yes");
   answer = parse(hermes(), "<think>cut o");
   EXPECT_EQ(answer.reasoning, "cut o");
+  answer = parse(hermes(), "</think>\n\nYes </think>");
+  EXPECT_EQ(answer.reasoning, "");
+  EXPECT_EQ(answer.content, "Yes </think>");
   answer = parse(mistral(), "[THINK]a[/THINK]b");
   EXPECT_EQ(answer.reasoning, "a");
   EXPECT_EQ(answer.content, "b");
@@ -252,7 +255,7 @@ TEST(JsonScanner, FindsTheEndOfAValue) {
   };
   using Status = JsonScanner::Status;
   EXPECT_EQ(read("{\"a\": [1, -2.5e3, \"}\\\"\", true, null, {}, []]} x"),
-            std::pair(Status::done, size_t{47}));
+            std::pair(Status::done, size_t{45}));
   EXPECT_EQ(read("12]"), std::pair(Status::done, size_t{2}));
   EXPECT_EQ(read(" \"a").first, Status::more);
   for (const char* bad : {"{a", "[1,]", "{\"a\" 1", "01 ", "1. ", "[1 2", "\"\\x", "tru ", "]",

@@ -31,7 +31,8 @@ const char* const kTools = R"([
      "exact": {"type": "boolean", "description": "To the point"},
      "ratio": {"type": "number", "description": "Of what"},
      "list": {"type": "array", "items": {"type": "string"}, "description": "Names"},
-     "deep": {"type": "object", "description": "More", "properties": {
+     "deep": {"type": "object", "description": "More",
+      "additionalProperties": {"type": "string"}, "properties": {
        "a": {"type": "array", "items": {"type": "integer"}},
        "b": {"type": "object", "properties": {}}}}},
      "required": ["city"]}}},
@@ -63,13 +64,30 @@ const std::map<std::string, Written> kNotRendered = {
       "<|tool_call|>[{\"name\": \"get_weather\", \"arguments\": $ARGUMENTS}]"}},
 };
 
-// What a template does not render as it was given, or not so that it could be told apart.
-const std::map<std::string, std::string> kNoContentBeforeCalls = {
-    {"NVIDIA-Nemotron-Nano-v2", "the content is a turn of its own"},
-    {"openai-gpt-oss-120b", "content before a call is rendered as reasoning"},
-    {"google-gemma-4-31B-it", "the content stands behind the calls"},
-    {"google-gemma-4-31B-it-interleaved", "the content stands behind the calls"},
+// What a template renders in a way that no parser can take apart as it was meant.
+struct Exception {
+  std::string name, what;  // the case's name begins so
+  const char* reason;
 };
+const Exception kExceptions[] = {
+    {"NVIDIA-Nemotron-Nano-v2", "content", "<think> is opened in front of it and never closed"},
+    {"NVIDIA-Nemotron-Nano-v2", "reasoning", "as above"},
+    {"openai-gpt-oss-120b", "content, call", "content before a call is rendered as reasoning"},
+    {"LFM2.5-8B-A1B", "marks in a string", "quotes in a string are not escaped"},
+};
+
+bool is_exception(const std::string& name, const std::string& what) {
+  for (const Exception& one : kExceptions) {
+    if (one.name == name && what.starts_with(one.what)) return true;
+  }
+  return false;
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \n");
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(" \n") + 1 - first);
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path);
@@ -87,6 +105,7 @@ struct Case {
 const char* const kTurnEnds[] = {"<|im_end|>",
                                  "</s>",
                                  "<|END_OF_TURN_TOKEN|>",
+                                 "<|START_OF_TURN_TOKEN|>",
                                  "<|eot_id|>",
                                  "<|eom_id|>",
                                  "<seed:eos>",
@@ -124,7 +143,7 @@ class Templates : public ::testing::Test {
   std::map<std::string, std::string> sources_;
 };
 
-json message_of(const Case& one, bool text_arguments, bool null_content) {
+ordered_json message_of(const Case& one, bool text_arguments, bool null_content) {
   ordered_json message = {{"role", "assistant"}, {"content", one.content}};
   if (null_content && one.content.empty()) message["content"] = nullptr;
   if (!one.reasoning.empty()) {
@@ -154,6 +173,19 @@ ChatTemplateInput input_of(const ordered_json& messages, bool tools, bool prompt
   return input;
 }
 
+Rendered cut(Rendered rendered) {
+  for (const char* end : kTurnEnds) {
+    rendered.answer.resize(std::min(rendered.answer.find(end), rendered.answer.size()));
+  }
+  return rendered;
+}
+
+// Does the prompt end in a mark that the history, which is the same for n bytes, lacks?
+bool opens_reasoning(const std::string& prompt, const std::string& whole, size_t n) {
+  const std::string mark = trimmed(prompt.substr(n));
+  return !mark.empty() && whole.find(mark, n) == std::string::npos;
+}
+
 // The prompt, and what the template renders for the model's turn; nullopt: it refuses.
 std::optional<Rendered> render(const ChatTemplate& chat_template, const ordered_json& message,
                                bool tools) {
@@ -166,11 +198,17 @@ std::optional<Rendered> render(const ChatTemplate& chat_template, const ordered_
   while (n < prompt->size() && n < whole->size() && (*prompt)[n] == (*whole)[n]) ++n;
   // Where both go on differently, back to the last mark's end.
   if (n < prompt->size()) n = prompt->find_last_of(">]\n:", n == 0 ? 0 : n - 1) + 1;
-  Rendered rendered = {prompt->substr(0, n), whole->substr(n)};
-  for (const char* end : kTurnEnds) {
-    rendered.answer.resize(std::min(rendered.answer.find(end), rendered.answer.size()));
+  // Some templates leave out of the history what opened the reasoning.
+  if (message.contains("thinking") && opens_reasoning(*prompt, *whole, n)) {
+    return cut({*prompt, whole->substr(n)});
   }
-  return rendered;
+  // Or put something in between: go on behind what both end and begin with.
+  size_t n_begun = std::min(prompt->size(), whole->size()) - n;
+  while (n < prompt->size() && n_begun > 0 && !prompt->ends_with(whole->substr(n, n_begun))) {
+    --n_begun;
+  }
+  if (n < prompt->size() && n_begun > 0) return cut({*prompt, whole->substr(n + n_begun)});
+  return cut({prompt->substr(0, n), whole->substr(n)});
 }
 
 // Does the answer hold all that the case has?
@@ -199,8 +237,9 @@ std::optional<Rendered> render_any(const std::string& source, const Case& one) {
 }
 
 std::string difference(const ParsedAnswer& parsed, const Case& one) {
-  if (parsed.content != one.content) return "content: " + parsed.content;
-  if (parsed.reasoning != one.reasoning) return "reasoning: " + parsed.reasoning;
+  // Spaces around what is said are the template's.
+  if (trimmed(parsed.content) != one.content) return "content: " + parsed.content;
+  if (trimmed(parsed.reasoning) != one.reasoning) return "reasoning: " + parsed.reasoning;
   if (parsed.calls.size() != one.calls.size()) {
     return "calls: " + std::to_string(parsed.calls.size());
   }
@@ -268,9 +307,7 @@ TEST_F(Templates, GiveTheirCallsBack) {
     if (format.segments.empty()) continue;
     ++n_formats;
     for (const auto& [what, one] : cases()) {
-      if (!one.content.empty() && !one.calls.empty() && kNoContentBeforeCalls.contains(name)) {
-        continue;
-      }
+      if (is_exception(name, what)) continue;
       const auto rendered = render_any(source, one);
       if (!rendered) continue;
       rendered_by[what].insert(name);
