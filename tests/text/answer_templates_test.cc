@@ -207,7 +207,8 @@ std::optional<Rendered> render(const ChatTemplate& chat_template, const ordered_
   while (n < prompt->size() && n_begun > 0 && !prompt->ends_with(whole->substr(n, n_begun))) {
     --n_begun;
   }
-  if (n < prompt->size() && n_begun > 0) return cut({*prompt, whole->substr(n + n_begun)});
+  const bool mark = !trimmed(whole->substr(n, n_begun)).empty();
+  if (n < prompt->size() && mark) return cut({*prompt, whole->substr(n + n_begun)});
   return cut({prompt->substr(0, n), whole->substr(n)});
 }
 
