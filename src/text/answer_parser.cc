@@ -145,6 +145,7 @@ void AnswerParser::open(const Mark& mark) {
     segment_ = &format_.segments[mark.index];
     reader_ =
         std::visit([&](const auto& marks) { return make_reader(marks, tools_); }, segment_->marks);
+    segment_begin_ = input_.position();
     mode_ = Mode::segment;
     return;
   }
@@ -179,7 +180,6 @@ bool AnswerParser::scan_reasoning() {
 }
 
 bool AnswerParser::read_segment() {
-  const size_t n_before = input_.unread().size();
   const SegmentReader::Status status = reader_->read(input_, sink_);
   using Status = SegmentReader::Status;
   if (status == Status::more && !input_.ended()) return false;
@@ -199,7 +199,7 @@ bool AnswerParser::read_segment() {
       give_back();
       break;
     case Status::failed:
-      if (segment_->keep_open && input_.unread().size() == n_before) {
+      if (segment_->keep_open && input_.position() == segment_begin_) {
         input_.skip(segment_->open.size());
       }
       give_back();

@@ -63,6 +63,7 @@ class AnswerParser {
   Mode mode_ = Mode::content;
   std::string_view reasoning_close_;
   const Segment* segment_ = nullptr;  // which reader_ reads
+  size_t segment_begin_ = 0;          // where it began, in bytes of the answer
   std::unique_ptr<SegmentReader> reader_;
   bool fresh_ = true;  // nothing but spaces since the start or the last mark
   std::string half_;   // of a character, at most 3 bytes

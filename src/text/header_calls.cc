@@ -51,10 +51,9 @@ class HeaderCalls final : public SegmentReader {
         return Status::more;
       }
     }
-    const size_t end = input.find(marks_.name_end);
-    if (end == std::string_view::npos) {
-      return input.unread().size() > kHeaderBytesMax ? Status::failed : Status::more;
-    }
+    size_t end = 0;
+    const Match ends = input.find_header_end(marks_.name_end, end);
+    if (ends != Match::yes) return ends == Match::no ? Status::failed : Status::more;
     std::string name = take_parts(trimmed(input.unread().substr(0, end)));
     const bool content = marks_.all_is_content && name == "all";
     if (!content && !is_tool_name(name)) return Status::failed;

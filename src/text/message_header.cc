@@ -39,10 +39,9 @@ class MessageHeader final : public SegmentReader {
 
  private:
   Status read_header(AnswerInput& input, AnswerSink& sink) {
-    const size_t end = input.find(marks_.header_end);
-    if (end == std::string_view::npos) {
-      return input.unread().size() > kHeaderBytesMax ? Status::failed : Status::more;
-    }
+    size_t end = 0;
+    const Match ends = input.find_header_end(marks_.header_end, end);
+    if (ends != Match::yes) return ends == Match::no ? Status::failed : Status::more;
     const std::string header(input.unread().substr(0, end));
     input.skip(end + marks_.header_end.size());
     input.commit();

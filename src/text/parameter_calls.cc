@@ -87,10 +87,9 @@ class ParameterCalls final : public SegmentReader {
 
   Step read_name(AnswerInput& input, AnswerSink& sink) {
     const bool bare = marks_.name_end.empty();
-    const size_t end = input.find(bare ? "<" : marks_.name_end);
-    if (end == kNone) {
-      return input.unread().size() > kHeaderBytesMax ? Step::failed : Step::more;
-    }
+    size_t end = 0;
+    const Match ends = input.find_header_end(bare ? "<" : marks_.name_end, end);
+    if (ends != Match::yes) return ends == Match::no ? Step::failed : Step::more;
     std::string_view name = input.unread().substr(0, end);
     name.remove_prefix(count_spaces(name));
     name = name.substr(0, name.find_first_of("\" \t\r\n"));
@@ -130,10 +129,9 @@ class ParameterCalls final : public SegmentReader {
   }
 
   Step read_key(AnswerInput& input) {
-    const size_t end = input.find(marks_.key_end);
-    if (end == kNone) {
-      return input.unread().size() > kHeaderBytesMax ? Step::failed : Step::more;
-    }
+    size_t end = 0;
+    const Match ends = input.find_header_end(marks_.key_end, end);
+    if (ends != Match::yes) return ends == Match::no ? Step::failed : Step::more;
     const std::string_view text = input.unread().substr(0, end);
     key_ = text.substr(0, text.find('"'));
     const std::string_view is_string = attribute(text, "string");
@@ -215,9 +213,9 @@ class ParameterCalls final : public SegmentReader {
   Step read_json(AnswerInput& input, AnswerSink& sink) {
     const std::string_view text = input.unread();
     const size_t n = scanner_.read(text);
-    if (scanner_.status() == JsonScanner::Status::bad) return Step::failed;
     json_ += text.substr(0, n);
     input.skip(n);
+    if (scanner_.status() == JsonScanner::Status::bad) return Step::failed;
     if (scanner_.status() == JsonScanner::Status::more) return Step::more;
     input.skip_spaces();
     const Step closes = at_mark(input, marks_.json_close, State::json);

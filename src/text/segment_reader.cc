@@ -45,6 +45,14 @@ size_t AnswerInput::find(std::string_view mark) {
   return std::string_view::npos;
 }
 
+Match AnswerInput::find_header_end(std::string_view mark, size_t& end) {
+  end = find(mark);
+  if (end <= kHeaderBytesMax) return Match::yes;
+  const bool too_long =
+      end != std::string_view::npos || unread().size() >= kHeaderBytesMax + mark.size();
+  return too_long ? Match::no : Match::partial;
+}
+
 ToolTypes::ToolTypes(const std::string& tools_json) : tools_(json::object()) {
   const json list = json::parse(tools_json, nullptr, false);
   if (!list.is_array()) return;

@@ -14,6 +14,8 @@
 
 namespace hwtv::text {
 
+constexpr size_t kHeaderBytesMax = 512;  // a name, an id; longer, it is none
+
 enum class Match { no, partial, yes };
 
 // Does `text` begin with `mark`?  partial: it may, once more text is here.
@@ -31,6 +33,7 @@ class AnswerInput {
 
   std::string_view unread() const { return std::string_view(text_).substr(at_); }
   void skip(size_t n_bytes) { at_ += n_bytes; }
+  size_t position() const { return dropped_ + at_; }  // in bytes of the answer
   void skip_spaces() { at_ += count_spaces(unread()); }
   // What was read is accounted for.
   void commit();
@@ -40,6 +43,9 @@ class AnswerInput {
   // Where in unread() `mark` first begins; npos: nowhere yet.  A search goes on where the last one
   // for the same mark ended, so that bytes are looked at once.  Requires: `mark` is a literal.
   size_t find(std::string_view mark);
+  // The same for the end of a header, which is at most kHeaderBytesMax long: partial: it may still
+  // come; no: the header is too long, however the text was cut into pieces.
+  Match find_header_end(std::string_view mark, size_t& end);
 
  private:
   std::string text_;
@@ -83,8 +89,6 @@ std::unique_ptr<SegmentReader> make_reader(const PythonCallMarks& marks, const T
 std::unique_ptr<SegmentReader> make_reader(const QuoteMarkCallMarks& marks, const ToolTypes& tools);
 std::unique_ptr<SegmentReader> make_reader(const TreeCallMarks& marks, const ToolTypes& tools);
 std::unique_ptr<SegmentReader> make_reader(const MessageMarks& marks, const ToolTypes& tools);
-
-constexpr size_t kHeaderBytesMax = 512;  // a name, an id; longer, it is none
 
 // A name that a tool may have: no space, no bracket, no quote.
 bool is_tool_name(std::string_view name);

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -205,6 +204,19 @@ TEST(AnswerParser, SaysThatHalfACallIsNotComplete) {
   ASSERT_EQ(wrapped.calls.size(), 1u);
   EXPECT_EQ(wrapped.calls[0].arguments, "s=1");
   EXPECT_FALSE(wrapped.calls[0].complete);
+}
+
+// Found by the fuzzer: what fails late, or with a header near the limit, must fail alike in pieces.
+TEST(AnswerParser, FailsAlikeInPieces) {
+  const std::string calls =
+      "<|open|>call tool=\"f\" index=\"1\"<|sep|><|open|>json type=\"object\"<|sep|>{\"n ";
+  parse(format_of("<|open|>"), calls + calls + "1}<|close|>json<|sep|><|close|>call<|sep|>");
+  const std::string header = "<|channel|>commentary to=functions.f json<|message|>";
+  EXPECT_EQ(parse(harmony(), header + "{\"s\"\x01" + header + "{}").calls.size(), 2u);
+  EXPECT_EQ(parse(harmony(), header + "{\"s\" x").content, "x");
+  for (size_t n = kHeaderBytesMax - 30; n < kHeaderBytesMax + 30; ++n) {
+    parse(mistral(), "[TOOL_CALLS]" + std::string(n, 'f') + "[ARGS]{}");
+  }
 }
 
 std::string repeated(std::string_view part, size_t n) {
