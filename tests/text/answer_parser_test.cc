@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -236,6 +237,7 @@ TEST(AnswerParser, IsLinearInTheLength) {
       {&hermes(), repeated("<", n) + repeated(" ", n)},
       {&hermes(), "<think>" + repeated("</think", n)},
       {&coder(), "<tool_call><function=f><parameter=s>" + repeated("</parameter>", n)},
+      {&coder(), "<tool_call><function=f><parameter=s>" + repeated("<", 12 * n)},
       {&coder(), "<tool_call><function=f><parameter=s></parameter>" + repeated(" ", n)},
       {&coder(), repeated("<tool_call><function=", n)},
       {&coder(), repeated("<tool_call><function=f>", n)},
@@ -252,11 +254,14 @@ TEST(AnswerParser, IsLinearInTheLength) {
        repeated("]<]minimax[>[<tool_call>]<]minimax[>[<invoke name=\"f\">", n)},
       {&format_of(">>> all"), repeated(">>>", n)},
   };
+  const auto start = std::chrono::steady_clock::now();
   for (const auto& [format, text] : hostile) {
     const ParsedAnswer whole = parse_in_pieces(*format, "", kTools, text, text.size());
     EXPECT_TRUE(parse_in_pieces(*format, "", kTools, text, 5) == whole)
         << format->name << text.substr(0, 40);
   }
+  // It takes 0.4 s; a debug build with sanitizers on a busy machine, ten times that.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST(JsonScanner, FindsTheEndOfAValue) {
