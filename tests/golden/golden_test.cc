@@ -154,7 +154,9 @@ constexpr Inert kInert[] = {
     {"tokenizer.ggml.padding_token_id", "", "ids go in, not text"},
     {".context_length", "doubled halved", "a limit; YaRN files name the original context"},
     {".vocab_size", "removed", "the embedding's rows are counted instead"},
-    {".rope.scaling.original_context_length", "", "no longrope to choose for", "phi3"},
+    {".attention.sliding_window", "", "0: there is no window", "phi3_longrope"},
+    {".rope.scaling.original_context_length", "", "no longrope to choose for",
+     "phi3_window"},
     {".rope.scaling.original_context_length", "halved", "100 tokens still exceed it",
      "phi3_longrope_long"},
     {".rope.scaling.original_context_length", "doubled", "100 tokens still fit into it",
@@ -177,16 +179,19 @@ std::string_view short_key(const GoldenCase& golden_case, std::string_view key) 
 std::optional<decltype(MetadataEntry::value)> default_of(const GoldenCase& golden_case,
                                                          std::string_view full_key) {
   const std::string_view key = short_key(golden_case, full_key);
-  const auto count = [&](std::string_view wanted) {
+  const auto find = [&](std::string_view wanted) -> std::optional<uint32_t> {
     for (const MetadataEntry& entry : golden_case.metadata)
       if (short_key(golden_case, entry.key) == wanted) return std::get<uint32_t>(entry.value);
-    ADD_FAILURE() << wanted;
-    return 1u;
+    return std::nullopt;
   };
-  if (key == ".attention.head_count_kv") return count(".attention.head_count");
+  const auto even_share = [&] {
+    return find(".embedding_length").value() / find(".attention.head_count").value();
+  };
+  if (key == ".attention.head_count_kv") return find(".attention.head_count");
   if (key == ".attention.key_length" || key == ".attention.value_length")
-    return count(".embedding_length") / count(".attention.head_count");
-  if (key == ".rope.dimension_count") return count(".attention.key_length");
+    return even_share();
+  if (key == ".rope.dimension_count")
+    return find(".attention.key_length").value_or(even_share());
   if (key == ".rope.scaling.type") return "linear";
   return std::nullopt;
 }

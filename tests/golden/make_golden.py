@@ -101,10 +101,11 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
         GEMMA, num_hidden_layers=6, sliding_window=33, num_key_value_heads=1,
         final_logit_softcapping=4.0,
         rope_parameters=gemma3_rope(700.0, rope_type="linear", factor=4.0))),
-    "phi3": ("phi3", dict(num_key_value_heads=2, sliding_window=36)),
-    "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2)),
+    "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
+    "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
+                                        pad_token_id=0)),
     "phi3_longrope_short": ("phi3", dict(longrope(6, 112, 256), num_key_value_heads=1,
-                                         tie_word_embeddings=True)),
+                                         pad_token_id=0, tie_word_embeddings=True)),
 }
 
 
