@@ -10,6 +10,8 @@ import pathlib
 
 THREADS = 2
 ALLOWED_BELOW = 0.15
+PROBES = {"decode": "read_gb_s", "prefill": "int8_gop_s"}  # what a rate is scaled by
+UNITS = {"decode": "GB/s", "prefill": "Gop/s"}
 RECORDS = json.loads(pathlib.Path(__file__).with_name("records.json").read_text())
 
 
@@ -27,8 +29,7 @@ def of_cpu(cpu):
     return next((record for record in RECORDS if record["cpu"] == cpu), RECORDS[0])
 
 
-def least(record, peer, model, what, read_gb_s, int8_gop_s):
-    """The rate below which the peer was disturbed; None where the record says nothing."""
+def share(record, peer, model, what, scaled):
+    """Of the record, the share that a rate for each GB/s or Gop/s is; None where the record says nothing."""
     rate = record["rates"].get(peer, {}).get(model, {}).get(what)
-    scale = read_gb_s / record["read_gb_s"] if what == "decode" else int8_gop_s / record["int8_gop_s"]
-    return rate * scale * (1 - ALLOWED_BELOW) if rate else None
+    return scaled * record[PROBES[what]] / rate if rate else None

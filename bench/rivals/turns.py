@@ -25,10 +25,15 @@ def vector_gop_s(threads):
 
 
 class Series:
-    """The rates of one engine in one test."""
+    """The rates of one engine in one test, and what the machine was measured to do right before each."""
 
     def __init__(self):
-        self.rates = []
+        self.rates, self.probes = [], []
+
+    @property
+    def scaled(self):
+        """The rate for each GB/s or Gop/s that the machine had at that moment."""
+        return statistics.median(rate / probe for rate, probe in zip(self.rates, self.probes))
 
     @property
     def median(self):
@@ -59,7 +64,9 @@ class Turns:
                     self.int8.append(vector_gop_s(self.threads))
                     rates = engine.measure(prefill, decode)
                 for what, rate in rates.items():
-                    self.series.setdefault((engine.name, what), Series()).rates.append(rate)
+                    series = self.series.setdefault((engine.name, what), Series())
+                    series.rates.append(rate)
+                    series.probes.append((self.read if what == "decode" else self.int8)[-1])
         return self
 
     def median(self, engine, what):
@@ -75,11 +82,10 @@ class Turns:
         """Why the run cannot be held against the record; empty: it can."""
         if self.threads != record.THREADS or not self.int8:
             return []
-        read, int8 = statistics.median(self.read), statistics.median(self.int8)
         past, reasons = record.of_cpu(record.this_cpu()), []
         for (engine, what), series in sorted(self.series.items()):
-            least = record.least(past, engine, self.model_name, what, read, int8)
-            if least and series.median < least:
-                reasons.append(f"{engine} {what} {series.median:.1f} tok/s, at least {least:.1f} expected at "
-                               f"{read:.1f} GB/s and {int8:.0f} Gop/s")
+            share = record.share(past, engine, self.model_name, what, series.scaled)
+            if share is not None and share < 1 - record.ALLOWED_BELOW:
+                reasons.append(f"{engine} {what} {series.median:.1f} tok/s, {100 * share:.0f} % of its record "
+                               f"at {statistics.median(series.probes):.1f} {record.UNITS[what]}")
         return reasons

@@ -67,6 +67,16 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(len(self.run_turns([46] * 3, [7.4] * 3).void()), 2)
         self.assertEqual(self.run_turns([1] * 3, [1] * 3, threads=4).void(), [])  # the record is of two threads
 
+    def test_a_rate_is_held_against_its_own_moment(self):
+        # In the order of turns.
+        moments = iter([TARGETS["int8_gop_s"] * share for share in (1, 1, .5, 1, 1, .5)])
+        self.asked = []
+        engines = [Engine("hwtv", [1] * 3, [1] * 3, self.asked),
+                   Engine("llama.cpp", [91, 45.5, 45.5], [14.8] * 3, self.asked)]
+        with (mock.patch.object(turns, "read_gb_s", lambda _: TARGETS["read_gb_s"]),
+              mock.patch.object(turns, "vector_gop_s", lambda _: next(moments))):
+            self.assertEqual(turns.Turns("Q4_0", 2).run(engines, 3, 512, 64).void(), [])
+
     def test_a_kind_of_processor_has_its_own_record(self):
         own = {**TARGETS, "cpu": "6/1", "rates": {"llama.cpp": {"Q4_0": {"prefill": 40, "decode": 7}}}}
         with mock.patch.object(record, "RECORDS", [TARGETS, own]):

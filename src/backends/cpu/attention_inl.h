@@ -63,20 +63,19 @@ HWTV_INLINE void for_rows(int64_t n, const Work& work) {
 // summed: exactly those bytes, once for all rows.  The pieces of one head lie apart, so that reading
 // on past one would fetch another head's.
 
-// The values of n_tokens from position p on, in the pieces of add_scores.
+// The values of n_tokens from position p on, in head_dim steps.
 HWTV_INLINE Ahead values_ahead(const AttentionArgs& a, const AttentionPart& part, int64_t p,
                                int64_t n_tokens) {
-  const int64_t n_pieces = (a.head_dim + kPieceElements - 1) / kPieceElements;
   return {value_row(a.place, part.block_table, part.kv_head, p),
-          (n_tokens * a.place.v_row_bytes + n_pieces - 1) / n_pieces};
+          (n_tokens * a.place.v_row_bytes + a.head_dim - 1) / a.head_dim};
 }
-// The keys from position p on, a token's share of its tile in each piece.
+// The keys of the tokens from position p on, in a step for each token: from the share on that element
+// d is of a value, as all passes over the values ask for the whole together.
 HWTV_INLINE Ahead keys_ahead(const AttentionArgs& a, const AttentionPart& part, const Split& split,
-                             int64_t p) {
-  if (p >= split.n_known) return {nullptr, 0};
+                             int64_t p, int64_t d) {
   const int64_t token_bytes = split.key_tile_bytes / kKvTileTokens;
   return {key_tile(a.place, part.block_table, part.kv_head, p, split.key_tile_bytes) +
-              p % kKvTileTokens * token_bytes,
+              p % kKvTileTokens * token_bytes + d * token_bytes / a.value_dim,
           token_bytes};
 }
 
@@ -90,7 +89,7 @@ HWTV_INLINE void score_tiles(const AttentionArgs& a, const AttentionPart& part,
   for (int t = 0; t < kTiles; ++t) {
     tiles[t] = key_tile(a.place, part.block_table, part.kv_head, p + t * step, split.key_tile_bytes);
   }
-  const Ahead ahead = row == 0 ? values_ahead(a, part, p, kTiles * step) : Ahead{nullptr, 0};
+  const Ahead ahead = row == 0 ? values_ahead(a, part, p, kTiles * step) : Ahead{tiles[0], 0};
   F acc[kRows][kTiles];
   set_zero<kRows, kTiles>(acc);
   Keys::template add_scores<kRows, kTiles>(tiles, q, a.head_dim, ahead, acc);
@@ -182,10 +181,10 @@ static void sum_values(const AttentionArgs& a, const AttentionPart& part, const 
     const uint8_t* value = value_row(a.place, part.block_table, part.kv_head, p);
     const int64_t block_end = p - p % a.place.block_tokens + a.place.block_tokens;
     const int64_t end = block_end < split.hi ? block_end : split.hi;
-    const Ahead ahead =
-        row == 0 && d == 0 ? keys_ahead(a, part, split, p + kSplitTokens) : Ahead{nullptr, 0};
-    for (int64_t token = 0; p < end; ++p, ++token, value += a.place.v_row_bytes) {
-      prefetch_piece(ahead, token);
+    const bool asks = row == 0 && p + kSplitTokens < split.n_known;
+    Ahead ahead = asks ? keys_ahead(a, part, split, p + kSplitTokens, d) : Ahead{value, 0};
+    for (; p < end; ++p, value += a.place.v_row_bytes) {
+      prefetch_next<kSlices == 1 ? 1 : kSlices / 2>(ahead);
       F v[kSlices];
 #pragma GCC unroll 4
       for (int i = 0; i < kSlices; ++i) v[i] = Values::load(value, d + kLanes * i);

@@ -100,21 +100,21 @@ HWTV_INLINE void add_element(const Key& key, const float* const* q, int64_t d, F
   }
 }
 
-// Memory that is needed later, asked for piece by piece while something else is computed: a burst of
+// Memory that is needed later, asked for line by line while something else is computed: a burst of
 // requests would fill the buffers that the loads of the moment need.
 struct Ahead {
-  const uint8_t* at;   // null: nothing
-  int64_t step_bytes;  // of one piece
+  const uint8_t* at;
+  int64_t step_bytes;  // 0: the same line again and again, which costs next to nothing
 };
-HWTV_INLINE void prefetch_piece(const Ahead& ahead, int64_t i) {
-  if (!ahead.at) return;
-  for (int64_t line = 0; line < ahead.step_bytes; line += 64)
-    __builtin_prefetch(ahead.at + i * ahead.step_bytes + line, 0, kToL2);
+template <int kLines>
+HWTV_INLINE void prefetch_next(Ahead& ahead) {
+#pragma GCC unroll 2
+  for (int line = 0; line < kLines; ++line) __builtin_prefetch(ahead.at + 64 * line, 0, kToL2);
+  ahead.at += ahead.step_bytes;
 }
-// Elements of a key for which one piece is asked for.
-constexpr int64_t kPieceElements = 2;
 
-// Keys.  tile_bytes: of 16 tokens.  add_scores: acc[r][t] lane i += q[r] . key of token i of tile t.
+// Keys.  tile_bytes: of 16 tokens.  add_scores: acc[r][t] lane i += q[r] . key of token i of tile t;
+// takes one step of `ahead` for each element.
 template <typename Element>
 struct PlainKeys {
   static int64_t tile_bytes(int64_t head_dim) { return head_dim * kLanes * Element::kBytes; }
@@ -132,9 +132,9 @@ struct PlainKeys {
 
   template <int kRows, int kTiles>
   HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
-                              const Ahead& ahead, F (*acc)[kTiles]) {
+                              Ahead ahead, F (*acc)[kTiles]) {
     for (int64_t d = 0; d < head_dim; ++d) {
-      if (d % kPieceElements == 0) prefetch_piece(ahead, d / kPieceElements);
+      prefetch_next<1>(ahead);
       add_element<kRows, kTiles>(
           [&](int t) __attribute__((always_inline)) {
             return Element::load(tiles[t] + d * kLanes * Element::kBytes);
@@ -160,7 +160,7 @@ struct Q8_0Keys {
 
   template <int kRows, int kTiles>
   HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
-                              const Ahead& ahead, F (*acc)[kTiles]) {
+                              Ahead ahead, F (*acc)[kTiles]) {
     for (int64_t d = 0; d < head_dim; d += 32) {
       const uint8_t* at[kTiles];
 #pragma GCC unroll 2
@@ -168,7 +168,7 @@ struct Q8_0Keys {
       F dot[kRows][kTiles];
       set_zero<kRows, kTiles>(dot);
       for (int i = 0; i < 32; ++i) {
-        if (i % kPieceElements == 0) prefetch_piece(ahead, (d + i) / kPieceElements);
+        prefetch_next<1>(ahead);
         add_element<kRows, kTiles>(
             [&](int t) __attribute__((always_inline)) {
               return load_int8(reinterpret_cast<const int8_t*>(at[t]) + 32 + i * kLanes);
@@ -199,7 +199,7 @@ struct Q4_0Keys {
 
   template <int kRows, int kTiles>
   HWTV_INLINE void add_scores(const uint8_t* const* tiles, const float* const* q, int64_t head_dim,
-                              const Ahead& ahead, F (*acc)[kTiles]) {
+                              Ahead ahead, F (*acc)[kTiles]) {
     for (int64_t d = 0; d < head_dim; d += 32) {
       const uint8_t* at[kTiles];
 #pragma GCC unroll 2
@@ -207,7 +207,7 @@ struct Q4_0Keys {
       F dot[kRows][kTiles];
       set_zero<kRows, kTiles>(dot);
       for (int i = 0; i < 32; ++i) {
-        if (i % kPieceElements == 0) prefetch_piece(ahead, (d + i) / kPieceElements);
+        prefetch_next<1>(ahead);
         add_element<kRows, kTiles>(
             [&](int t) __attribute__((always_inline)) {
               return load_nibbles(at[t] + 32 + (i % 16) * kLanes, i < 16 ? 0 : 4);

@@ -82,8 +82,8 @@ def check():
         for number, judged in enumerate(list_of, 1):
             print(f"      {name} {number}: {judged}", flush=True)
     repeating = [judged for judged in edits if judged.share >= SHARE]
-    if not repeating:
-        raise Failed(f"no answer repeats {100 * SHARE:.0f} % of its prompt")
+    if 2 * len(repeating) < len(edits):
+        raise Failed(f"only {len(repeating)} of {len(edits)} answers could be copied to {100 * SHARE:.0f} %")
     slowest = min(judged.ratio for judged in repeating)
     yield (slowest >= FASTER, "code repeated with a small change",
            f"{slowest:.2f} x or more on {len(repeating)} prompts, median "
