@@ -159,7 +159,7 @@ constexpr Inert kInert[] = {
      "phi3_window"},
     {".rope.scaling.original_context_length", "halved", "100 tokens still exceed it",
      "phi3_longrope_long"},
-    {".rope.scaling.original_context_length", "doubled", "100 tokens still fit into it",
+    {".rope.scaling.original_context_length", "doubled removed", "100 tokens still fit into it",
      "phi3_longrope_short"},
 };
 

@@ -93,7 +93,9 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
         num_attention_heads=2, num_key_value_heads=1, head_dim=64,
         rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32,
                              mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.3))),
+    # The converter writes no base: the family has always had this one.
     "gemma2": ("gemma2", dict(GEMMA, num_hidden_layers=4, sliding_window=24,
+                              rope_parameters=rope("default", 10000.0),
                               attn_logit_softcapping=3.0, final_logit_softcapping=5.0)),
     "gemma3": ("gemma3", dict(GEMMA, num_hidden_layers=7, sliding_window=40,
                               rope_parameters=gemma3_rope())),
