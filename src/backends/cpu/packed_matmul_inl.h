@@ -211,8 +211,8 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
                                               load_f(tiles[i].scales[g]), load_f(tiles[i].mins[g]),
                                               scales[r], of_x.scaled_of(r)));
     // The compiler would hold the sums in registers from one group to the next and, having too few,
-    // keep a chain of dots in memory instead: all else would wait for it.
-    keep_in_memory(sums);
+    // keep a chain of dots in memory instead: all else would wait for it.  Chains of 16 are short.
+    if constexpr (kGroup == 32) keep_in_memory(sums);
   }
 }
 
