@@ -24,6 +24,7 @@ Command make_devices_command();
 Command make_history_command();
 Command make_list_command();
 Command make_rm_command();
+Command make_pull_command();
 Command make_completions_command();
 
 }  // namespace hwtv::app

@@ -9,13 +9,13 @@
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/interrupt.h"
-#include "app/model_cache.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/session.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "hw/device_context.h"
+#include "store/model_cache.h"
 #include "transform/quantize.h"
 
 namespace hwtv::app {
@@ -192,7 +192,7 @@ Result<int> quantize(const QuantizeOptions& options) {
   if (options.threads < 0 || options.threads > kMostThreads)
     return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
                 fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
-  HWTV_TRY(const std::string path, resolve_model(options.in));
+  HWTV_TRY(const std::string path, store::resolve_model(options.in));
   HWTV_TRY(const gguf::File file, gguf::File::open(path));
   HWTV_TRY_VOID(check_out(file, options.out));
   HWTV_TRY(Outcome outcome, plan(file, options));

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "app/backend_choice.h"
-#include "app/model_cache.h"
 #include "app/note.h"
 #include "app/progress.h"
 #include "app/speculation_flags.h"
 #include "base/units.h"
 #include "engine/prompt_lookup.h"
+#include "store/model_cache.h"
 #include "text/tokenizer_memory.h"
 
 namespace hwtv::app {
@@ -75,7 +75,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
 }
 
 Result<void> Session::open_model() {
-  HWTV_TRY(const std::string path, resolve_model(options_.model));
+  HWTV_TRY(const std::string path, store::resolve_model(options_.model));
   HWTV_TRY(gguf::File file, gguf::File::open(path));
   HWTV_TRY(tokenizer_, text::Tokenizer::from_gguf(file));
   HWTV_TRY(model::Model model, model::Model::from_file(std::move(file), {options_.context}));
