@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/units.h"
+
 namespace hwtv {
 namespace {
 
@@ -101,6 +103,18 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   HWTV_TRY(AtomicFile file, AtomicFile::create(path));
   HWTV_TRY_VOID(file.write(bytes));
   return file.commit();
+}
+
+Result<void> check_disk_space(const std::string& path, int64_t needed_bytes) {
+  std::error_code code;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const auto space = std::filesystem::space(folder.empty() ? "." : folder, code);
+  if (code || space.available >= static_cast<uintmax_t>(needed_bytes)) return {};
+  return fail(ErrorCode::io,
+              fmt::format("{} needs {}, its disk has {} free", path,
+                          format_bytes(static_cast<double>(needed_bytes)),
+                          format_bytes(static_cast<double>(space.available))),
+              "free some space on that disk, or choose another folder");
 }
 
 Result<void> make_folders(const std::string& path) {
