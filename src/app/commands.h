@@ -20,6 +20,7 @@ Command make_kernels_command();
 Command make_quantize_command();
 Command make_imatrix_command();
 Command make_convert_command();
+Command make_prune_command();
 Command make_inspect_command();
 Command make_devices_command();
 Command make_history_command();

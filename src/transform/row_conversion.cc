@@ -63,9 +63,11 @@ class Conversion {
     });
   }
 
+  int64_t source_row(int64_t row) const { return given_.source_row ? given_.source_row(row) : row; }
+
   void read_row(int64_t row, float* x) const {
-    const int64_t at = given_.source_row ? given_.source_row(row) : row;
-    ops::dequantize_row(given_.from, given_.data + at * from_bytes_, x, given_.width);
+    const std::byte* from = given_.data + source_row(row) * from_bytes_;
+    ops::dequantize_row(given_.from, from, x, given_.width);
     if (given_.addend != 0)
       for (int64_t i = 0; i < given_.width; ++i) x[i] += given_.addend;
   }
@@ -96,10 +98,12 @@ class Conversion {
     return result;
   }
 
-  tl::unexpected<Error> bad_element(int64_t row, int64_t column) const {
+  // Told by its place in the file that is read.
+  tl::unexpected<Error> bad_element(int64_t out_row, int64_t column) const {
     std::vector<float> x(static_cast<size_t>(given_.width));
-    read_row(row, x.data());
+    read_row(out_row, x.data());
     const float value = x[static_cast<size_t>(column)];
+    const int64_t row = source_row(out_row);
     return fail(
         ErrorCode::corrupt_file,
         fmt::format("{}: element {} of tensor {} (row {}, column {}) is {}, which {} cannot hold",
