@@ -1,5 +1,6 @@
 """Conversations for make_template_cases.py, in OpenAI's form."""
 import itertools
+import json
 
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
 
@@ -180,6 +181,8 @@ MORE = {
                          "datetime": "2025-01-01", "safety_mode": "STRICT",
                          "response_format": {"type": "json_schema", "json_schema": {"schema": {}}},
                          "add_bos": True, "is_reasoning": True, "reasoning_mode": "on"}},
+    "functions as text": {"messages": tool_talk(CITY), "tools": TOOLS, "extra": {
+        "functions": json.dumps([tool["function"] for tool in TOOLS]), "datetime": "now"}},
 }
 
 
