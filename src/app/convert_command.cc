@@ -50,12 +50,14 @@ std::string types_text(const Conversion& conversion) {
   std::map<std::string_view, int64_t> counts;
   for (const PlannedTensor& tensor : conversion.tensors()) ++counts[dtype_name(tensor.to)];
   std::string text;
-  for (const auto& [type, n] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, type);
+  for (const auto& [type, n] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, type);
   return text;
 }
 
 std::string report_text(const Conversion& conversion) {
-  std::string text = fmt::format("{:<32} {:>16} {:>5} {:>11}  {}\n", "tensor", "shape", "type", "bytes", "from");
+  std::string text =
+      fmt::format("{:<32} {:>16} {:>5} {:>11}  {}\n", "tensor", "shape", "type", "bytes", "from");
   for (const PlannedTensor& tensor : conversion.tensors())
     text += fmt::format("{:<32} {:>16} {:>5} {:>11}  {}\n", tensor.name, shape_text(tensor.shape),
                         dtype_name(tensor.to), size_text(tensor.n_bytes()),
@@ -75,10 +77,11 @@ std::string tokenizer_text(const Conversion& conversion) {
 std::string outcome_text(const Conversion& conversion, const Outcome& outcome,
                          const ConvertOptions& options) {
   std::string text = options.report ? report_text(conversion) : "";
-  text += fmt::format("{}: {} {}, {} layers, {} parameters, {} from {}", outcome.out,
-                      conversion.config().family->architecture, conversion.type().name,
-                      conversion.config().n_layers, conversion.n_elements(),
-                      size_text(conversion.bytes()), size_text(conversion.checkpoint().size_bytes()));
+  text +=
+      fmt::format("{}: {} {}, {} layers, {} parameters, {} from {}", outcome.out,
+                  conversion.config().family->architecture, conversion.type().name,
+                  conversion.config().n_layers, conversion.n_elements(),
+                  size_text(conversion.bytes()), size_text(conversion.checkpoint().size_bytes()));
   if (options.dry_run)
     text += "; nothing was written (--dry-run)";
   else

@@ -74,14 +74,14 @@ Result<int> perplexity(const PerplexityOptions& options) {
     HWTV_TRY(base, Session::open(session_options));
     HWTV_TRY_VOID(check_same_vocabulary(*session, *base));
   }
-  HWTV_TRY(const auto windows, text_windows(session->tokenizer(), text, options.window, options.n_windows));
+  HWTV_TRY(const auto windows,
+           text_windows(session->tokenizer(), text, options.window, options.n_windows));
   const bool progress = !options.json && ::isatty(STDERR_FILENO);
   Score score;
   for (const std::vector<int32_t>& window : windows) {
     HWTV_TRY_VOID(score_window(*session, base.get(), window, score));
     if (progress)
-      note("\rwindow {} of {}: {:.4f}\033[K", score.n_windows, windows.size(),
-           score.perplexity());
+      note("\rwindow {} of {}: {:.4f}\033[K", score.n_windows, windows.size(), score.perplexity());
   }
   if (progress) note("\r\033[K");
   Output output;

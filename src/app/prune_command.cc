@@ -52,13 +52,14 @@ bool is_removed(const Outcome& outcome, int64_t layer) {
 
 std::string outcome_text(const Outcome& outcome, const PruneOptions& options) {
   const auto n_removed = static_cast<int64_t>(outcome.removed.size());
-  std::string text = fmt::format("{}: {} of {} layers, {} from {}", outcome.out,
-                                 outcome.plan.n_layers - n_removed, outcome.plan.n_layers,
-                                 size_text(outcome.out_bytes), size_text(outcome.in_bytes));
+  std::string text =
+      fmt::format("{}: {} of {} layers, {} from {}", outcome.out, outcome.plan.n_layers - n_removed,
+                  outcome.plan.n_layers, size_text(outcome.out_bytes), size_text(outcome.in_bytes));
   text += options.dry_run ? std::string("; nothing was written (--dry-run)\n")
                           : fmt::format(", in {}\n", format_seconds(outcome.seconds));
-  text += fmt::format("influence of each layer over {} tokens (1 - cosine of what goes in and out)\n",
-                      outcome.n_watched);
+  text +=
+      fmt::format("influence of each layer over {} tokens (1 - cosine of what goes in and out)\n",
+                  outcome.n_watched);
   for (size_t layer = 0; layer < outcome.influences.size(); ++layer)
     text += fmt::format("{:>5}  {:.4f}{}\n", layer, outcome.influences[layer],
                         is_removed(outcome, static_cast<int64_t>(layer)) ? "  removed" : "");
@@ -202,7 +203,8 @@ Result<void> judge(const PruneOptions& options, const Interrupt& interrupt, cons
   Progress progress("judging", static_cast<int64_t>(texts.judged.size()), options.json);
   for (const Window& window : texts.judged) {
     if (interrupt.requested())
-      return fail(ErrorCode::cancelled, fmt::format("stopped; {} is whole, not judged", outcome.out));
+      return fail(ErrorCode::cancelled,
+                  fmt::format("stopped; {} is whole, not judged", outcome.out));
     HWTV_TRY_VOID(score_window(*pruned, base.get(), window, outcome.score));
     progress.show(outcome.score.n_windows);
   }
@@ -211,7 +213,8 @@ Result<void> judge(const PruneOptions& options, const Interrupt& interrupt, cons
 
 std::string default_out(const std::string& path, int64_t n_removed) {
   const std::filesystem::path in(path);
-  return (in.parent_path() / fmt::format("{}-less-{}.gguf", in.stem().string(), n_removed)).string();
+  return (in.parent_path() / fmt::format("{}-less-{}.gguf", in.stem().string(), n_removed))
+      .string();
 }
 
 Result<int> prune(const PruneOptions& options) {
@@ -238,8 +241,8 @@ Result<int> prune(const PruneOptions& options) {
   }
   outcome.seconds = clock.now_s() - start_s;
   Output output;
-  HWTV_TRY_VOID(output.write(options.json ? outcome_json(outcome, options)
-                                          : outcome_text(outcome, options)));
+  HWTV_TRY_VOID(
+      output.write(options.json ? outcome_json(outcome, options) : outcome_text(outcome, options)));
   return kExitOk;
 }
 

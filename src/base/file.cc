@@ -30,7 +30,8 @@ struct Descriptor {
 tl::unexpected<Error> io_error(const std::string& action, const std::string& path) {
   const int number = errno;
   std::string advice = "check the path and its permissions";
-  if (number == ENOSPC || number == EDQUOT) advice = "free some space on that disk, or choose another folder";
+  if (number == ENOSPC || number == EDQUOT)
+    advice = "free some space on that disk, or choose another folder";
   return fail(ErrorCode::io, fmt::format("cannot {} {}: {}", action, path, std::strerror(number)),
               advice);
 }
@@ -50,7 +51,8 @@ Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
     bytes.append(buffer, static_cast<size_t>(n));
     if (static_cast<int64_t>(bytes.size()) > max_bytes)
       return fail(ErrorCode::invalid_request,
-                  fmt::format("{} is larger than {} bytes", path, max_bytes), "give a smaller file");
+                  fmt::format("{} is larger than {} bytes", path, max_bytes),
+                  "give a smaller file");
   }
 }
 
@@ -130,7 +132,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   // O_NONBLOCK: a FIFO without a writer is refused below instead of waited for.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.fd < 0) return io_error("open", path);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(file.fd, &info) != 0) return io_error("examine", path);
   if (!S_ISREG(info.st_mode))
     return fail(ErrorCode::io, fmt::format("{} is not a regular file", path), "give a file's path");

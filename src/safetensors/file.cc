@@ -22,12 +22,12 @@ struct ElementType {
 };
 
 constexpr ElementType kTypes[] = {
-    {"F32", 4, DType::F32}, {"F16", 2, DType::F16},    {"BF16", 2, DType::BF16},
-    {"F64", 8, {}},         {"F8_E4M3", 1, {}},        {"F8_E5M2", 1, {}},
-    {"F8_E8M0", 1, {}},     {"F8_E4M3FNUZ", 1, {}},    {"F8_E5M2FNUZ", 1, {}},
-    {"BOOL", 1, {}},        {"U8", 1, {}},             {"I8", 1, {}},
-    {"U16", 2, {}},         {"I16", 2, {}},            {"U32", 4, {}},
-    {"I32", 4, {}},         {"U64", 8, {}},            {"I64", 8, {}},
+    {"F32", 4, DType::F32}, {"F16", 2, DType::F16}, {"BF16", 2, DType::BF16},
+    {"F64", 8, {}},         {"F8_E4M3", 1, {}},     {"F8_E5M2", 1, {}},
+    {"F8_E8M0", 1, {}},     {"F8_E4M3FNUZ", 1, {}}, {"F8_E5M2FNUZ", 1, {}},
+    {"BOOL", 1, {}},        {"U8", 1, {}},          {"I8", 1, {}},
+    {"U16", 2, {}},         {"I16", 2, {}},         {"U32", 4, {}},
+    {"I32", 4, {}},         {"U64", 8, {}},         {"I64", 8, {}},
     {"C64", 8, {}},
 };
 
@@ -46,8 +46,8 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 Result<std::string_view> header_of(const std::string& path, std::span<const std::byte> bytes) {
   const auto size = static_cast<int64_t>(bytes.size());
   if (size < kLengthBytes)
-    return corrupt(path, fmt::format(" has {} bytes, a safetensors file at least {}", size,
-                                     kLengthBytes));
+    return corrupt(
+        path, fmt::format(" has {} bytes, a safetensors file at least {}", size, kLengthBytes));
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > static_cast<uint64_t>(kHeaderBytesMax))
@@ -79,9 +79,9 @@ Result<TensorInfo> tensor_of(const std::string& path, HeaderEntry entry,
                                      entry.begin, entry.end, data.size()));
   const int64_t n_bytes = entry.end - entry.begin;
   if (n_bytes != n_elements * type->n_bytes)
-    return corrupt(path, fmt::format(": tensor {} has {} bytes, {} of {} need {}",
-                                     quoted(entry.name), n_bytes, shape_text(entry.shape),
-                                     type->name, n_elements * type->n_bytes));
+    return corrupt(
+        path, fmt::format(": tensor {} has {} bytes, {} of {} need {}", quoted(entry.name), n_bytes,
+                          shape_text(entry.shape), type->name, n_elements * type->n_bytes));
   TensorInfo tensor;
   tensor.name = std::move(entry.name);
   tensor.type = type->name;
@@ -104,13 +104,15 @@ Result<void> check_extents(const std::string& path, const std::vector<TensorInfo
   const std::byte* at = data.data();
   for (const TensorInfo* tensor : order) {
     if (tensor->bytes.data() != at)
-      return corrupt(path, fmt::format(": tensor {} starts at byte {}, the one before it ends at {}",
-                                       quoted(tensor->name), tensor->bytes.data() - data.data(),
-                                       at - data.data()));
+      return corrupt(
+          path,
+          fmt::format(": tensor {} starts at byte {}, the one before it ends at {}",
+                      quoted(tensor->name), tensor->bytes.data() - data.data(), at - data.data()));
     at += tensor->bytes.size();
   }
   if (at == data.data() + data.size()) return {};
-  return corrupt(path, fmt::format(": its tensors end at byte {} of {}", at - data.data(), data.size()));
+  return corrupt(path,
+                 fmt::format(": its tensors end at byte {} of {}", at - data.data(), data.size()));
 }
 
 Result<std::vector<TensorInfo>> read_tensors(const std::string& path,

@@ -18,7 +18,8 @@
 
 namespace hwtv::safetensors {
 
-// What a well-formed file may ask of this program's memory; a file beyond is refused as unsupported.
+// What a well-formed file may ask of this program's memory; a file beyond is refused as
+// unsupported.
 inline constexpr int64_t kHeaderBytesMax = 100'000'000;  // the format's own limit
 inline constexpr int64_t kTensorsMax = 1 << 18;
 inline constexpr size_t kNameBytesMax = 1024;
@@ -35,8 +36,8 @@ struct TensorInfo {
 
 class File {
  public:
-  // Errors: io; corrupt_file, with the tensor and the numbers; unsupported (an unknown element type,
-  // beyond the limits above).
+  // Errors: io; corrupt_file, with the tensor and the numbers; unsupported (an unknown element
+  // type, beyond the limits above).
   static Result<File> open(const std::string& path);
 
   // The same for a whole file in memory, which must outlive the File.

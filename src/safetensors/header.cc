@@ -29,7 +29,8 @@ class Events {
 
   bool number_unsigned(Json::number_unsigned_t value) {
     if (depth_ < 3 || in_free_text_) return odd("a number");
-    if (value > static_cast<uint64_t>(INT64_MAX)) return corrupt(fmt::format("{} is beyond 2^63", value));
+    if (value > static_cast<uint64_t>(INT64_MAX))
+      return corrupt(fmt::format("{} is beyond 2^63", value));
     const auto n = static_cast<int64_t>(value);
     HeaderEntry& entry = entries_.back();
     if (field_ == "shape") {
@@ -126,7 +127,8 @@ class Events {
   bool odd(std::string_view what) {
     if (entries_.empty())
       return fail_with(ErrorCode::corrupt_file, fmt::format("{}: its header has {} where tensors "
-                                                            "were expected", path_, what));
+                                                            "were expected",
+                                                            path_, what));
     return corrupt(fmt::format("has {} in its entry", what));
   }
 
@@ -134,7 +136,8 @@ class Events {
   bool unsupported(std::string what) { return fail_entry(ErrorCode::unsupported, what); }
 
   bool fail_entry(ErrorCode code, std::string_view what) {
-    return fail_with(code, fmt::format("{}: tensor {} {}", path_, hwtv::quoted(entries_.back().name), what));
+    return fail_with(
+        code, fmt::format("{}: tensor {} {}", path_, hwtv::quoted(entries_.back().name), what));
   }
 
   // False, which ends the parser.

@@ -35,7 +35,8 @@ Result<Listed> read_index(const std::string& folder) {
     const auto file = part.get<std::string>();
     // A name, so that an index cannot lead out of its folder.
     if (file.empty() || file.find('/') != std::string::npos)
-      return bad(fmt::format("{} is in {}, which is no file's name", hwtv::quoted(name), hwtv::quoted(file)));
+      return bad(fmt::format("{} is in {}, which is no file's name", hwtv::quoted(name),
+                             hwtv::quoted(file)));
     listed.emplace(name, file);
   }
   return listed;
@@ -59,10 +60,11 @@ Result<void> check_parts_there(const std::string& folder, const std::set<std::st
   for (const std::string& name : names)
     if (!fs::exists(folder + "/" + name, code)) missing.push_back(name);
   if (missing.empty()) return {};
-  return fail(ErrorCode::io,
-              fmt::format("{} of the {} parts that {}/{} lists are missing, first {}",
-                          missing.size(), names.size(), folder, kIndex, hwtv::quoted(missing.front())),
-              "fetch them into the folder");
+  return fail(
+      ErrorCode::io,
+      fmt::format("{} of the {} parts that {}/{} lists are missing, first {}", missing.size(),
+                  names.size(), folder, kIndex, hwtv::quoted(missing.front())),
+      "fetch them into the folder");
 }
 
 std::string first_of(const std::vector<std::string>& names) {
@@ -119,8 +121,8 @@ Result<Checkpoint> Checkpoint::open(const std::string& folder) {
       const auto [at, is_new] = held.emplace(tensor.name, *name);
       if (!is_new)
         return fail(ErrorCode::corrupt_file,
-                    fmt::format("{}: tensor {} is in {} and in {}", folder, hwtv::quoted(tensor.name),
-                                at->second, *name),
+                    fmt::format("{}: tensor {} is in {} and in {}", folder,
+                                hwtv::quoted(tensor.name), at->second, *name),
                     "the folder is a mix of two models: fetch it again");
       checkpoint.tensors_.push_back({&tensor, &file});
     }

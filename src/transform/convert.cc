@@ -28,7 +28,8 @@ Result<MixInfo> find_type(std::string_view name) {
   HWTV_TRY(const MixInfo mix, find_mix(name));
   for (const Mix known : kTypes)
     if (mix.mix == known) return mix;
-  return fail(ErrorCode::invalid_request, fmt::format("--type {} is not made in one step", mix.name),
+  return fail(ErrorCode::invalid_request,
+              fmt::format("--type {} is not made in one step", mix.name),
               fmt::format("use F32, F16, BF16 or Q8_0, then: hwtv quantize FILE.gguf OUT.gguf {}",
                           mix.name));
 }
@@ -52,9 +53,9 @@ Result<Conversion> Conversion::plan(ConvertJob job) {
                                                       : std::string_view(out.job_.type)));
   HWTV_TRY(out.plan_, plan_tensors(out.config_, out.checkpoint_, out.type_.dtype));
   HWTV_TRY(out.vocabulary_, read_hf_vocabulary(out.job_.folder, out.config_, out.job_.pre));
-  HWTV_TRY(out.special_, read_hf_special_tokens(
-                             out.job_.folder, out.config_,
-                             static_cast<int64_t>(out.vocabulary_.tokens.size())));
+  HWTV_TRY(out.special_,
+           read_hf_special_tokens(out.job_.folder, out.config_,
+                                  static_cast<int64_t>(out.vocabulary_.tokens.size())));
   std::vector<std::string>& notes = out.plan_.notes;
   notes.insert(notes.end(), out.config_.notes.begin(), out.config_.notes.end());
   notes.insert(notes.end(), out.special_.notes.begin(), out.special_.notes.end());
@@ -83,7 +84,9 @@ Result<void> Conversion::write_tensor(const PlannedTensor& tensor, ThreadTeam& t
                                       const gguf::Writer::Sink& sink) const {
   if (!tensor.source.info) return sink(std::as_bytes(std::span(tensor.values)));
   const safetensors::TensorInfo& info = *tensor.source.info;
-  const auto release = [&](std::span<const std::byte> bytes) { tensor.source.file->release(bytes); };
+  const auto release = [&](std::span<const std::byte> bytes) {
+    tensor.source.file->release(bytes);
+  };
   if (info.dtype == tensor.to && tensor.n_halved_heads == 0 && tensor.addend == 0)
     return copy_bytes(info.bytes, sink, release);
   // What reorders rows takes the elements of a vector (a bias) for rows.

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kSizeMax = 1 << 24;  // of any dimension; real vocabularies have 262,208 tokens
-constexpr std::string_view kSpecialKinds[] = {"bos", "eos", "unk", "sep", "pad",
+constexpr std::string_view kSpecialKinds[] = {"bos", "eos",  "unk", "sep", "pad",
                                               "cls", "mask", "eot", "eom"};
 
 std::optional<int64_t> as_integer(const Json& value) {
@@ -143,7 +143,8 @@ Result<HfRope> read_rope(const std::string& path, const Json& json, const Reader
   // The first phi3 models called it by these names.
   if (family.architecture == "phi3" && (out.kind == "su" || out.kind == "yarn"))
     out.kind = "longrope";
-  constexpr std::string_view kKinds[] = {"default", "linear", "dynamic", "yarn", "llama3", "longrope"};
+  constexpr std::string_view kKinds[] = {"default", "linear", "dynamic",
+                                         "yarn",    "llama3", "longrope"};
   if (std::ranges::find(kKinds, out.kind) == std::end(kKinds))
     return fail(ErrorCode::unsupported,
                 fmt::format("{}: the rope scaling is {}", path, hwtv::quoted(out.kind)),
@@ -181,7 +182,8 @@ Result<void> read_ropes(const std::string& path, const Json& json, HfConfig& out
   if (!rope) rope = &none;
   const Json* full = member(*rope, "full_attention");
   const Json* sliding = member(*rope, "sliding_attention");
-  HWTV_TRY(out.rope, read_rope(path, full ? *full : *rope, config, *out.family, out.context_tokens));
+  HWTV_TRY(out.rope,
+           read_rope(path, full ? *full : *rope, config, *out.family, out.context_tokens));
   if (out.family->local_rope_theta == 0) return {};
   HWTV_TRY(double theta, config.number("rope_local_base_freq", out.family->local_rope_theta));
   if (sliding) {
@@ -197,13 +199,13 @@ Result<void> read_sizes(const Reader& config, HfConfig& out) {
   HWTV_TRY(out.model_dim, config.size("hidden_size", 0));
   HWTV_TRY(out.ffn_dim, config.size("intermediate_size", 0));
   HWTV_TRY(out.n_heads, config.size("num_attention_heads", family.n_heads));
-  HWTV_TRY(out.n_kv_heads, config.size("num_key_value_heads",
-                                       family.n_kv_heads ? family.n_kv_heads : out.n_heads));
+  HWTV_TRY(out.n_kv_heads,
+           config.size("num_key_value_heads", family.n_kv_heads ? family.n_kv_heads : out.n_heads));
   out.has_head_dim = config.has("head_dim");
-  HWTV_TRY(out.head_dim,
-           config.size("head_dim", family.head_dim
-                                       ? family.head_dim
-                                       : std::max<int64_t>(1, out.model_dim / out.n_heads)));
+  HWTV_TRY(
+      out.head_dim,
+      config.size("head_dim", family.head_dim ? family.head_dim
+                                              : std::max<int64_t>(1, out.model_dim / out.n_heads)));
   HWTV_TRY(out.context_tokens, config.size("max_position_embeddings", family.context_tokens));
   HWTV_TRY(out.vocab_size, config.size("vocab_size", family.vocab_size));
   HWTV_TRY(const auto window, config.find_integer("sliding_window"));
@@ -228,8 +230,8 @@ Result<void> check_heads(const std::string& path, const HfConfig& config) {
 void note_losses(const Json& json, HfConfig& config) {
   const std::string_view architecture = config.family->architecture;
   const Json* uses = member(json, "use_sliding_window");
-  const bool is_windowed = architecture == "llama" ||
-      (architecture.starts_with("qwen") && uses && uses->is_boolean() && uses->get<bool>());
+  const bool is_windowed = architecture == "llama" || (architecture.starts_with("qwen") && uses &&
+                                                       uses->is_boolean() && uses->get<bool>());
   if (is_windowed && config.sliding_window > 0 && config.sliding_window < config.context_tokens)
     config.notes.push_back(fmt::format(
         "sliding_window {} is lost: the GGUF architecture {} has none; use a context of at most {}",

@@ -18,9 +18,9 @@ struct HfRope {
   double rotated_share = 1;  // of a head
   std::optional<double> factor;
   std::optional<int64_t> original_context_tokens;
-  std::optional<double> low_frequency_factor, high_frequency_factor;       // llama3
+  std::optional<double> low_frequency_factor, high_frequency_factor;                   // llama3
   std::optional<double> extrapolation_factor, attention_factor, beta_fast, beta_slow;  // yarn
-  std::vector<float> long_factors, short_factors;                          // longrope
+  std::vector<float> long_factors, short_factors;                                      // longrope
 };
 
 struct HfConfig {

@@ -20,9 +20,9 @@ struct HfFamily {
   double rope_theta = 10000, local_rope_theta = 0;  // 0: one for all layers
   bool is_tied = false;                             // the output's weight is the embedding's
   // What its checkpoints hold.
-  bool is_rope_halved = false;  // GGUF wants rotary pairs side by side, not half a head apart
-  bool is_norm_shifted = false; // a norm's weight is kept less 1
-  bool has_qkv_bias = false;    // always
+  bool is_rope_halved = false;   // GGUF wants rotary pairs side by side, not half a head apart
+  bool is_norm_shifted = false;  // a norm's weight is kept less 1
+  bool has_qkv_bias = false;     // always
   bool has_qk_norm = false;
   bool has_post_norms = false;  // after attention and feed forward, before they are added
   bool is_fused = false;        // one matrix for q, k and v, one for gate and up

@@ -22,10 +22,12 @@ void set_sampling(const Json& settings, gguf::Writer& writer) {
     const Json* value = member(settings, key);
     return value && value->is_number() ? value : nullptr;
   };
-  if (const Json* value = find("top_k")) writer.set("general.sampling.top_k", value->get<int32_t>());
+  if (const Json* value = find("top_k"))
+    writer.set("general.sampling.top_k", value->get<int32_t>());
   if (const Json* value = find("top_p")) writer.set("general.sampling.top_p", value->get<float>());
   if (const Json* value = find("min_p")) writer.set("general.sampling.min_p", value->get<float>());
-  if (const Json* value = find("temperature")) writer.set("general.sampling.temp", value->get<float>());
+  if (const Json* value = find("temperature"))
+    writer.set("general.sampling.temp", value->get<float>());
   if (const Json* value = find("repetition_penalty"))
     writer.set("general.sampling.penalty_repeat", value->get<float>());
 }
@@ -90,8 +92,9 @@ class Keys {
     const auto original = rope.original_context_tokens.value_or(c_.family->context_tokens);
     integer("rope.scaling.original_context_length", original);
     number("rope.freq_base", rope.theta);
-    integer("rope.dimension_count",
-            static_cast<int64_t>(rope.rotated_share * static_cast<double>(c_.model_dim)) / c_.n_heads);
+    integer(
+        "rope.dimension_count",
+        static_cast<int64_t>(rope.rotated_share * static_cast<double>(c_.model_dim)) / c_.n_heads);
     integer("attention.sliding_window", c_.sliding_window);
     if (rope.kind != "longrope") return;
     const double scale = static_cast<double>(c_.context_tokens) / static_cast<double>(original);
@@ -192,8 +195,7 @@ void add_tokenizer(const HfConfig& config, const HfVocabulary& vocabulary,
     names.push_back(name);
   }
   if (!names.empty()) writer.set_strings("tokenizer.chat_templates", names);
-  if (!special.chat_template.empty())
-    writer.set("tokenizer.chat_template", special.chat_template);
+  if (!special.chat_template.empty()) writer.set("tokenizer.chat_template", special.chat_template);
   add_known_models(config, writer);
 }
 

@@ -77,7 +77,8 @@ class Collector {
   }
 
   // Ids by their texts, then those that config.json tells.
-  void finish(const Json& tokenizer, const HfConfig& config, int64_t n_tokens, HfSpecialTokens& out) {
+  void finish(const Json& tokenizer, const HfConfig& config, int64_t n_tokens,
+              HfSpecialTokens& out) {
     for (const std::string& kind : kinds_)
       if (const auto id = find_added(tokenizer, texts_[kind])) set(kind, *id, n_tokens, out);
     for (const std::string& kind : kinds_) {
@@ -128,12 +129,14 @@ class Collector {
     if (!pair.empty() && !last.empty() && special_of(pair.back()) == last) pair.pop_back();
     if (!pair.empty() && !first.empty() && special_of(pair.front()) == first)
       pair.erase(pair.begin());
-    if (pair.size() < 3 || sequence_of(pair.front()) != "A" || sequence_of(pair.back()) != "B") return;
+    if (pair.size() < 3 || sequence_of(pair.front()) != "A" || sequence_of(pair.back()) != "B")
+      return;
     const auto separates = [&](const Json& step) {
       const std::string text = special_of(step);
       return !text.empty() && (text == texts_["sep"] || text == texts_["eos"]);
     };
-    are_added_["sep"] = (separates(pair[1]) && last.empty()) || (pair.size() == 4 && separates(pair[2]));
+    are_added_["sep"] =
+        (separates(pair[1]) && last.empty()) || (pair.size() == 4 && separates(pair[2]));
     if (are_added_["sep"] && texts_["sep"].empty()) texts_["sep"] = texts_["eos"];
   }
 
@@ -151,8 +154,10 @@ class Collector {
   static void set(const std::string& kind, int64_t id, int64_t n_tokens, HfSpecialTokens& out) {
     if (kind == "cls") return;  // GGUF has no key for it
     if (id >= n_tokens)
-      out.notes.push_back(fmt::format("{} token {} is left out: there are {} tokens", kind, id, n_tokens));
-    else if (std::ranges::find(out.ids, kind, &std::pair<std::string, int64_t>::first) == out.ids.end())
+      out.notes.push_back(
+          fmt::format("{} token {} is left out: there are {} tokens", kind, id, n_tokens));
+    else if (std::ranges::find(out.ids, kind, &std::pair<std::string, int64_t>::first) ==
+             out.ids.end())
       out.ids.emplace_back(kind, id);
   }
 

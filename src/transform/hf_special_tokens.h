@@ -12,9 +12,9 @@
 namespace hwtv::transform {
 
 struct HfSpecialTokens {
-  std::vector<std::pair<std::string, int64_t>> ids;          // "bos": 1
-  std::vector<std::pair<std::string, bool>> are_added;       // "bos": true
-  std::string chat_template;                                 // may be empty
+  std::vector<std::pair<std::string, int64_t>> ids;                  // "bos": 1
+  std::vector<std::pair<std::string, bool>> are_added;               // "bos": true
+  std::string chat_template;                                         // may be empty
   std::vector<std::pair<std::string, std::string>> named_templates;  // "tool_use": its text
   std::vector<std::string> notes;
 };

@@ -59,7 +59,8 @@ class Expectation {
     }
     const bool has_qkv_bias = has_bias || family_.has_qkv_bias;
     const bool is_halved = family_.is_rope_halved;
-    matrix("self_attn.q_proj", "attn_q", n_q, c_.model_dim, has_qkv_bias, is_halved ? c_.n_heads : 0);
+    matrix("self_attn.q_proj", "attn_q", n_q, c_.model_dim, has_qkv_bias,
+           is_halved ? c_.n_heads : 0);
     matrix("self_attn.k_proj", "attn_k", n_kv, c_.model_dim, has_qkv_bias,
            is_halved ? c_.n_kv_heads : 0);
     matrix("self_attn.v_proj", "attn_v", n_kv, c_.model_dim, has_qkv_bias);
@@ -71,15 +72,15 @@ class Expectation {
   void feed_forward() {
     const bool has_bias = c_.has_mlp_bias;
     matrix("mlp.down_proj", "ffn_down", c_.model_dim, c_.ffn_dim, has_bias);
-    if (family_.is_fused)
-      return matrix("mlp.gate_up_proj", "ffn_up", 2 * c_.ffn_dim, c_.model_dim);
+    if (family_.is_fused) return matrix("mlp.gate_up_proj", "ffn_up", 2 * c_.ffn_dim, c_.model_dim);
     matrix("mlp.gate_proj", "ffn_gate", c_.ffn_dim, c_.model_dim, has_bias);
     matrix("mlp.up_proj", "ffn_up", c_.ffn_dim, c_.model_dim, has_bias);
   }
 
   void matrix(std::string_view hf, std::string_view gguf, int64_t n_out, int64_t n_in,
               bool has_bias = false, int64_t n_halved_heads = 0) {
-    add(hf, gguf, ".weight", {.name = {}, .shape = {n_out, n_in}, .n_halved_heads = n_halved_heads});
+    add(hf, gguf, ".weight",
+        {.name = {}, .shape = {n_out, n_in}, .n_halved_heads = n_halved_heads});
     if (has_bias)
       add(hf, gguf, ".bias", {.name = {}, .shape = {n_out}, .n_halved_heads = n_halved_heads});
   }
@@ -168,15 +169,17 @@ Result<void> add_rope_tensors(const HfConfig& config, std::vector<PlannedTensor>
                 "llama3 goes with llama, longrope with phi3");
   if (rope.kind == "llama3") out.push_back(generated("rope_freqs.weight", llama3_factors(config)));
   if (rope.kind != "longrope") return {};
-  const auto n_rotated = static_cast<int64_t>(rope.rotated_share * static_cast<double>(config.model_dim)) /
-                         config.n_heads;
+  const auto n_rotated =
+      static_cast<int64_t>(rope.rotated_share * static_cast<double>(config.model_dim)) /
+      config.n_heads;
   const auto n_pairs = static_cast<size_t>(n_rotated / 2);
   if (rope.long_factors.size() != n_pairs || rope.short_factors.size() != n_pairs)
-    return fail(ErrorCode::corrupt_file,
-                fmt::format("config.json: {} long and {} short rope factors, {} rotary pairs need as "
-                            "many of each",
-                            rope.long_factors.size(), rope.short_factors.size(), n_pairs),
-                "correct rope_scaling, as the model's page has it");
+    return fail(
+        ErrorCode::corrupt_file,
+        fmt::format("config.json: {} long and {} short rope factors, {} rotary pairs need as "
+                    "many of each",
+                    rope.long_factors.size(), rope.short_factors.size(), n_pairs),
+        "correct rope_scaling, as the model's page has it");
   out.push_back(generated("rope_factors_long.weight", rope.long_factors));
   out.push_back(generated("rope_factors_short.weight", rope.short_factors));
   return {};
@@ -235,11 +238,12 @@ Result<TensorPlan> plan_tensors(const HfConfig& config, const Checkpoint& checkp
   ExpectedByName expected = Expectation(config).take();
   int64_t n_other = 0, n_fallen_back = 0;
   for (const CheckpointTensor& source : checkpoint.tensors()) {
-    const std::string name = config.family->is_wrapped ? text_model_name(source.info->name)
-                                                       : source.info->name;
+    const std::string name =
+        config.family->is_wrapped ? text_model_name(source.info->name) : source.info->name;
     if (is_derived(name)) continue;
     if (config.is_tied && name == "lm_head.weight") {
-      plan.notes.push_back("lm_head.weight is left out: tie_word_embeddings makes it the embedding");
+      plan.notes.push_back(
+          "lm_head.weight is left out: tie_word_embeddings makes it the embedding");
       continue;
     }
     if (config.family->is_wrapped && is_other_input(name)) {
@@ -248,13 +252,13 @@ Result<TensorPlan> plan_tensors(const HfConfig& config, const Checkpoint& checkp
     }
     const auto found = expected.find(name);
     if (found == expected.end() || found->second.is_found)
-      return fail(ErrorCode::corrupt_file,
-                  fmt::format("{}: tensor {} {}", source.file->path(), quoted(source.info->name),
-                              found == expected.end()
-                                  ? fmt::format("has no place in {} with {} layers",
-                                                config.family->hf_name, config.n_layers)
-                                  : "is there twice"),
-                  "config.json belongs to another model, or the model was changed");
+      return fail(
+          ErrorCode::corrupt_file,
+          fmt::format("{}: tensor {} {}", source.file->path(), quoted(source.info->name),
+                      found == expected.end() ? fmt::format("has no place in {} with {} layers",
+                                                            config.family->hf_name, config.n_layers)
+                                              : "is there twice"),
+          "config.json belongs to another model, or the model was changed");
     found->second.is_found = true;
     HWTV_TRY(PlannedTensor tensor, plan_tensor(source, found->second, type));
     if (tensor.to == DType::F16 && type != DType::F16) ++n_fallen_back;
@@ -264,8 +268,9 @@ Result<TensorPlan> plan_tensors(const HfConfig& config, const Checkpoint& checkp
   if (n_other > 0)
     plan.notes.push_back(fmt::format("{} tensors of images are left out: text only", n_other));
   if (n_fallen_back > 0)
-    plan.notes.push_back(fmt::format("{} tensors have rows that do not fill blocks of {}: F16 instead",
-                                     n_fallen_back, dtype_name(type)));
+    plan.notes.push_back(
+        fmt::format("{} tensors have rows that do not fill blocks of {}: F16 instead",
+                    n_fallen_back, dtype_name(type)));
   return plan;
 }
 

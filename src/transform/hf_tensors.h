@@ -1,5 +1,5 @@
-// Which tensor of a Hugging Face checkpoint becomes which of a GGUF file, and what has to be done to
-// it on the way.
+// Which tensor of a Hugging Face checkpoint becomes which of a GGUF file, and what has to be done
+// to it on the way.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,14 +13,14 @@
 namespace hwtv::transform {
 
 struct PlannedTensor {
-  std::string name;                  // in the GGUF file
+  std::string name;  // in the GGUF file
   DType to;
-  std::vector<int64_t> shape;        // GGUF order
-  CheckpointTensor source = {};      // no info: `values` are written
-  std::vector<float> values = {};    // F32
-  int64_t n_halved_heads = 0;        // rotary pairs come side by side in each of so many; 0: rows
-                                     // as they are
-  float addend = 0;                  // to every element
+  std::vector<int64_t> shape;      // GGUF order
+  CheckpointTensor source = {};    // no info: `values` are written
+  std::vector<float> values = {};  // F32
+  int64_t n_halved_heads = 0;      // rotary pairs come side by side in each of so many; 0: rows
+                                   // as they are
+  float addend = 0;                // to every element
 
   int64_t n_elements() const;
   int64_t n_bytes() const { return dtype_bytes(to, n_elements()); }

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr float kAddedScore = -1000, kPaddingScore = -10000;
-constexpr std::string_view kSpace = "\u2581";  // how SentencePiece writes a space
+constexpr std::string_view kSpace = "\u2581";      // how SentencePiece writes a space
 constexpr std::string_view kSpaceByte = "\u0120";  // how byte-level vocabularies do
 
 // A token that was added to a trained vocabulary.
@@ -46,7 +46,8 @@ bool wraps(std::string_view text, std::string_view begin, std::string_view end) 
 // Some models do not mark as special what plainly is.
 bool looks_special(std::string_view text) {
   return text == "<pad>" || text == "<mask>" || text == "<2mass>" || text == "[@BOS@]" ||
-         wraps(text, "<|", "|>") || wraps(text, "<\uff5c", "\uff5c>") || wraps(text, "<unused", ">");
+         wraps(text, "<|", "|>") || wraps(text, "<\uff5c", "\uff5c>") ||
+         wraps(text, "<unused", ">");
 }
 
 std::string with_replaced(std::string text, std::string_view from, std::string_view to) {
@@ -68,7 +69,8 @@ std::optional<int64_t> id_of(const Json& value) {
 std::optional<int64_t> id_of(const std::string& digits) {
   char* end = nullptr;
   const int64_t id = std::strtoll(digits.c_str(), &end, 10);
-  return digits.empty() || *end != '\0' || id < 0 || id > INT32_MAX ? std::nullopt : std::optional(id);
+  return digits.empty() || *end != '\0' || id < 0 || id > INT32_MAX ? std::nullopt
+                                                                    : std::optional(id);
 }
 
 // "added_tokens" of tokenizer.json.
@@ -101,8 +103,8 @@ std::vector<std::string> special_texts(const Json& config) {
   for (const char* kind : {"bos", "eos", "unk", "sep", "pad", "cls", "mask"}) {
     const Json* token = member(config, fmt::format("{}_token", kind));
     if (!token) continue;
-    const std::string text = token->is_string() ? token->get<std::string>()
-                                                : text_member(*token, "content");
+    const std::string text =
+        token->is_string() ? token->get<std::string>() : text_member(*token, "content");
     if (!text.empty()) out.push_back(text);
   }
   return out;
@@ -201,7 +203,8 @@ Result<std::vector<std::string>> merges_of(const std::string& path, const Json& 
   for (const Json& merge : *list) {
     if (merge.is_string()) {
       merges.push_back(merge.get<std::string>());
-    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
+               merge[1].is_string()) {
       merges.push_back(with_replaced(merge[0].get<std::string>(), " ", kSpaceByte) + " " +
                        with_replaced(merge[1].get<std::string>(), " ", kSpaceByte));
     } else {
@@ -222,11 +225,12 @@ Result<void> set_trained(Tokens& tokens, const std::string& path, const Json& vo
     const auto id = id_of(value);
     const auto twice = id ? seen.find(*id) : seen.end();
     if (!id || twice != seen.end())
-      return fail(ErrorCode::corrupt_file,
-                  fmt::format("{}: token {} {}", path, hwtv::quoted(text),
-                              id ? fmt::format("has the id {} of {}", *id, hwtv::quoted(twice->second))
-                                 : std::string("has no id")),
-                  "the file is damaged: fetch it again");
+      return fail(
+          ErrorCode::corrupt_file,
+          fmt::format("{}: token {} {}", path, hwtv::quoted(text),
+                      id ? fmt::format("has the id {} of {}", *id, hwtv::quoted(twice->second))
+                         : std::string("has no id")),
+          "the file is damaged: fetch it again");
     seen.emplace(*id, text);
     const auto [type, score] = type_and_score(text);
     HWTV_TRY_VOID(tokens.set(*id, text, score, type));
@@ -244,9 +248,8 @@ Result<HfVocabulary> from_byte_level(const std::string& path, const HfConfig& co
   const Json& model = tokenizer["model"];
   HWTV_TRY(out.merges, merges_of(path, model));
   Tokens tokens(out, config.vocab_size);
-  HWTV_TRY_VOID(set_trained(tokens, path, model["vocab"], [](const std::string&) {
-    return std::pair(TokenType::normal, 0.0F);
-  }));
+  HWTV_TRY_VOID(set_trained(tokens, path, model["vocab"],
+                            [](const std::string&) { return std::pair(TokenType::normal, 0.0F); }));
   for (const std::string& text : special_texts(tokenizer_config)) {
     const auto found = model["vocab"].find(text);
     if (found != model["vocab"].end())
@@ -260,9 +263,7 @@ Result<HfVocabulary> from_byte_level(const std::string& path, const HfConfig& co
   return out;
 }
 
-bool is_byte_name(std::string_view text) {
-  return text.size() == 6 && wraps(text, "<0x", ">");
-}
+bool is_byte_name(std::string_view text) { return text.size() == 6 && wraps(text, "<0x", ">"); }
 
 // The score of each piece that merging makes: the earlier its first merge, the higher, which is how
 // the SentencePiece model that the merges were taken from ordered them.
@@ -289,8 +290,8 @@ Result<HfVocabulary> from_byte_fallback(const std::string& path, const HfConfig&
     if (is_byte_name(text)) return std::pair(TokenType::byte, 0.0F);
     const auto found = scores.find(text);
     // Single letters come after all that merging makes.
-    return std::pair(TokenType::normal, found != scores.end() ? found->second
-                                                              : -static_cast<float>(scores.size()));
+    return std::pair(TokenType::normal,
+                     found != scores.end() ? found->second : -static_cast<float>(scores.size()));
   };
   HWTV_TRY_VOID(set_trained(tokens, path, model["vocab"], type_and_score));
   std::vector<Added> added = added_by_tokenizer(tokenizer);

@@ -46,7 +46,8 @@ class Scanner {
     return n > 0;
   }
   bool word_letter() {
-    if (rest_.empty() || !(is_letter(rest_.front()) || is_digit(rest_.front()) || rest_.front() == '_'))
+    if (rest_.empty() ||
+        !(is_letter(rest_.front()) || is_digit(rest_.front()) || rest_.front() == '_'))
       return false;
     rest_.remove_prefix(1);
     return true;
@@ -117,7 +118,8 @@ struct Word {
 std::string size_text(std::string text) {
   std::ranges::replace(text, '_', '.');
   if (is_digit(text.back()))
-    text = fmt::format("{}.{}{}", text.substr(0, text.size() - 2), text.back(), text[text.size() - 2]);
+    text =
+        fmt::format("{}.{}{}", text.substr(0, text.size() - 2), text.back(), text[text.size() - 2]);
   if (text.size() > 1 && is_digit(text[text.size() - 2])) text.back() = upper(text.back());
   return text;
 }
@@ -180,7 +182,8 @@ void mark_base(std::vector<Word>& words) {
     else if (word.is_plain())
       word.is_finetune = true;
   }
-  for (auto word = words.rbegin(); word != words.rend() && word->is_base && word->is_version; ++word)
+  for (auto word = words.rbegin(); word != words.rend() && word->is_base && word->is_version;
+       ++word)
     word->is_base = false;
 }
 
@@ -196,7 +199,8 @@ std::string joined(const std::vector<Word>& words, const Predicate& is_wanted) {
 std::string sizes_of(const std::vector<Word>& words) {
   std::vector<std::string> sizes;
   for (const Word& word : words)
-    if (word.is_size && std::ranges::find(sizes, word.text) == sizes.end()) sizes.push_back(word.text);
+    if (word.is_size && std::ranges::find(sizes, word.text) == sizes.end())
+      sizes.push_back(word.text);
   return fmt::format("{}", fmt::join(sizes, "-"));
 }
 
@@ -231,7 +235,8 @@ std::string title_of(std::string_view id) {
   while (!rest.empty()) {
     const size_t n = std::min(rest.find_first_of(" \t\n"), rest.size());
     if (n > 0)
-      title += fmt::format("{}{}", title.empty() ? "" : " ", title_word(std::string(rest.substr(0, n))));
+      title +=
+          fmt::format("{}{}", title.empty() ? "" : " ", title_word(std::string(rest.substr(0, n))));
     rest.remove_prefix(std::min(n + 1, rest.size()));
   }
   return title;
@@ -258,7 +263,8 @@ ModelName parse_model_name(std::string_view id, int64_t n_parameters) {
 }
 
 std::string size_label(int64_t n_parameters) {
-  constexpr std::pair<double, char> kUnits[] = {{1e-12, 'T'}, {1e-9, 'B'}, {1e-6, 'M'}, {1e-3, 'K'}};
+  constexpr std::pair<double, char> kUnits[] = {
+      {1e-12, 'T'}, {1e-9, 'B'}, {1e-6, 'M'}, {1e-3, 'K'}};
   const auto n = static_cast<double>(n_parameters);
   for (const auto& [scale, letter] : kUnits) {
     if (n <= 1 / scale && letter != 'K') continue;

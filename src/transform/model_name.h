@@ -1,5 +1,6 @@
-// What a model's name tells: "Qwen2.5-0.5B-Instruct" is the base Qwen2.5, of 0.5 B parameters, tuned
-// to follow instructions.  In the words of the GGUF naming convention, as the metadata has them.
+// What a model's name tells: "Qwen2.5-0.5B-Instruct" is the base Qwen2.5, of 0.5 B parameters,
+// tuned to follow instructions.  In the words of the GGUF naming convention, as the metadata has
+// them.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -43,7 +43,7 @@ const std::vector<Known>& table() {
        "tekken",
        "tekken"},
       {{BEFORE_WORD UPPER "*" LOWER "+" CONTRACTION "?|" BEFORE_WORD UPPER "+" LOWER "*" CONTRACTION
-                    "?|\\p{N}{1,3}" REST_WITH_SLASH},
+                          "?|\\p{N}{1,3}" REST_WITH_SLASH},
        "gpt-4o",
        "gpt-4o"},
   };
@@ -108,11 +108,12 @@ Result<std::string> pre_tokenizer_name(const std::string& path, const Json& toke
   std::string names;
   for (const std::string_view name : recognised_pre_tokenizers())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
-  return fail(ErrorCode::unsupported,
-              fmt::format("{}: its pre_tokenizer of {} step{} is not one that is known, last {}", path,
-                          steps.size(), steps.size() == 1 ? "" : "s",
-                          hwtv::quoted(steps.empty() ? "" : steps.back())),
-              fmt::format("known are {}; name the one that cuts text alike with --pre NAME", names));
+  return fail(
+      ErrorCode::unsupported,
+      fmt::format("{}: its pre_tokenizer of {} step{} is not one that is known, last {}", path,
+                  steps.size(), steps.size() == 1 ? "" : "s",
+                  hwtv::quoted(steps.empty() ? "" : steps.back())),
+      fmt::format("known are {}; name the one that cuts text alike with --pre NAME", names));
 }
 
 std::vector<std::string_view> recognised_pre_tokenizers() {

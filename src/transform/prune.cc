@@ -127,7 +127,8 @@ std::vector<double> InfluenceMeter::influences() const {
 
 Result<LayerPlan> read_layer_plan(const gguf::File& file) {
   LayerPlan plan;
-  HWTV_TRY(const std::string_view architecture, file.require<std::string_view>("general.architecture"));
+  HWTV_TRY(const std::string_view architecture,
+           file.require<std::string_view>("general.architecture"));
   plan.architecture = architecture;
   HWTV_TRY(plan.n_layers, file.require<int64_t>(plan.architecture + ".block_count"));
   if (plan.n_layers < 1 || plan.n_layers > 1 << 16)

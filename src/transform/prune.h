@@ -33,8 +33,8 @@ class InfluenceMeter {
     double cosine = 0;
     int64_t n = 0;
   };
-  std::vector<Sum> cosines_;    // of each layer
-  int64_t entered_ = -1;        // the layer whose input `before_` is; -1: none
+  std::vector<Sum> cosines_;  // of each layer
+  int64_t entered_ = -1;      // the layer whose input `before_` is; -1: none
   std::vector<float> before_;
 };
 

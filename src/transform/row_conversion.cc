@@ -85,8 +85,8 @@ class Conversion {
       result.bad = i;
       return result;
     }
-    const float* importance =
-        given_.importance.empty() ? nullptr
+    const float* importance = given_.importance.empty()
+                                  ? nullptr
                                   : given_.importance.data() + row / given_.matrix_rows * width;
     ops::quantize_weights(given_.to, x, importance, out, width);
     ops::dequantize_row(given_.to, out, y, width);

@@ -110,14 +110,16 @@ Result<std::vector<SentencePiece>> parse_sentence_pieces(const std::string& path
     HWTV_TRY(const Field field, model.next());
     if (field.number != 1) continue;
     if (pieces.size() == kPiecesMax)
-      return fail(ErrorCode::unsupported, fmt::format("{} has more than {} pieces", path, kPiecesMax),
+      return fail(ErrorCode::unsupported,
+                  fmt::format("{} has more than {} pieces", path, kPiecesMax),
                   "real vocabularies have 262,144");
     HWTV_TRY(SentencePiece piece,
              parse_piece(Message(path, field.bytes, model.offset() - field.bytes.size())));
     pieces.push_back(std::move(piece));
   }
   if (!pieces.empty()) return pieces;
-  return fail(ErrorCode::corrupt_file, fmt::format("{} has no pieces in {} bytes", path, bytes.size()),
+  return fail(ErrorCode::corrupt_file,
+              fmt::format("{} has no pieces in {} bytes", path, bytes.size()),
               "it is no SentencePiece model: fetch it again");
 }
 

@@ -76,7 +76,7 @@ class ConvertTest(ProgramTest):
         out = self.folder / "out.gguf"
         outcome = self.hwtv("convert", path, out, "--dry-run", "--json").json()
         self.assertFalse(out.exists())
-        self.assertEqual((outcome["written"], outcome["architecture"], outcome["type"]), (False, "qwen2", "BF16"))
+        self.assertEqual([outcome[key] for key in ["written", "architecture", "type"]], [False, "qwen2", "BF16"])
         self.assertEqual(outcome["tokenizer"]["pre"], "qwen2")
         self.assertEqual(len(outcome["tensors"]), len(self.model.tensors(0, "qwen2")))
         self.assertIn("nothing was written", self.good("convert", path, out, "--dry-run"))
@@ -110,7 +110,8 @@ class ConvertTest(ProgramTest):
         path = self.changed("mistral", num_hidden_layers=None)
         self.refused(CORRUPT_FILE, "convert", path, out, says=["num_hidden_layers"])
         config = json.loads((path / "config.json").read_text())
-        for value, words in [(0, ["is 0"]), ("two", ["'\"two\"'", "whole number"]), (3, ["has no place", "missing"])]:
+        for value, words in [(0, ["is 0"]), ("two", ["'\"two\"'", "whole number"]),
+                             (3, ["has no place", "missing"])]:
             write_json(path / "config.json", config | {"num_hidden_layers": value})
             answer = self.hwtv("convert", path, out)
             self.assertEqual(answer.code, CORRUPT_FILE)

@@ -46,7 +46,8 @@ TEST(SafetensorsFile, HasItsTensorsInTheHeadersOrder) {
 
 TEST(SafetensorsFile, EmptyTensorsAndScalarsAreFine) {
   const std::string text = file_of(R"({"none":{"dtype":"I64","shape":[0,7],"data_offsets":[1,1]},
-    "one":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})", 1);
+    "one":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})",
+                                   1);
   const auto file = File::parse(bytes_of(text));
   ASSERT_TRUE(file) << file.error().what;
   EXPECT_EQ(file->find("none")->n_elements, 0);
@@ -75,18 +76,22 @@ TEST(SafetensorsFile, ABadHeaderIsRefused) {
       {R"({"a":{"dtype":"F32","shape":[[1]],"data_offsets":[0,4]}})", 4, "an array"},
       {R"({"a":{"dtype":"F32","shape":[1.0],"data_offsets":[0,4]}})", 4, "a fraction"},
       {R"({"a":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,4]}})", 4, "2^63"},
-      {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4, "beyond any"},
+      {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4,
+       "beyond any"},
       {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4, "2 of F32 need 8"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 3, "bytes 0 to 4 of 3"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", 4, "bytes 4 to 0 of 4"},
       {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 5, "end at byte 4 of 5"},
       {R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},
-           "b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", 3, "'b' starts at byte 1, the one before"},
+           "b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+       3, "'b' starts at byte 1, the one before"},
       {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},
-           "a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2, "a tensor 'a' twice"},
-      {R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1, "type 'F4'", ErrorCode::unsupported},
-      {R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", 1, "8 dimensions",
+           "a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+       2, "a tensor 'a' twice"},
+      {R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1, "type 'F4'",
        ErrorCode::unsupported},
+      {R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", 1,
+       "8 dimensions", ErrorCode::unsupported},
   };
   for (const BadFile& bad : files) {
     const std::string text = file_of(bad.header, bad.data_bytes);

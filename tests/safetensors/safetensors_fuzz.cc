@@ -1,5 +1,5 @@
-// Any bytes as a safetensors file: opened or refused with one full error, and what opens can be read
-// whole.
+// Any bytes as a safetensors file: opened or refused with one full error, and what opens can be
+// read whole.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -263,7 +263,8 @@ class Folder:
         text = {key: value for key, value in self.config.items() if key != "architectures"}
         return {"architectures": self.config["architectures"], "model_type": "gemma3",
                 "text_config": text | {"model_type": "gemma3_text"}, "bos_token_id": 1,
-                "eos_token_id": [2, 5], "vision_config": {"hidden_size": 32, "model_type": "siglip_vision_model"}}
+                "eos_token_id": [2, 5],
+                "vision_config": {"hidden_size": 32, "model_type": "siglip_vision_model"}}
 
     def write_weights(self, path, tensors):
         if self.n_parts == 1:
@@ -283,8 +284,8 @@ def write_json(path, document):
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False), "utf-8")
 
 
-TEMPLATE = ("{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
-            "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+TEMPLATE = ("{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+            "{{ message['content'] }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
 LLAMA3_TOKENS = [("<|begin_of_text|>", True), ("<|end_of_text|>", True), ("<|eot_id|>", True),
                  ("<|reserved|>", False), ("a word", False)]
 CHAT_TOKENS = [("<|endoftext|>", True), ("<|im_start|>", True), ("<|im_end|>", True), ("<tool_call>", False),
