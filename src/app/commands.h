@@ -19,6 +19,8 @@ Command make_bench_command();
 Command make_kernels_command();
 Command make_quantize_command();
 Command make_imatrix_command();
+Command make_convert_command();
+Command make_prune_command();
 Command make_inspect_command();
 Command make_devices_command();
 Command make_history_command();

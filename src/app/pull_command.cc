@@ -46,7 +46,7 @@ std::string model_json(const store::PulledModel& model, double seconds) {
 
 std::string model_text(const store::PulledModel& model, double seconds) {
   std::string text;
-  int64_t sum_bytes = 0, fetched_bytes = 0;
+  int64_t fetched_bytes = 0;
   for (const store::PulledFile& file : model.files) {
     const std::string check = file.checked_by == "hub" ? "SHA-256 as the hub says"
                               : file.checked_by == "user"
@@ -59,7 +59,6 @@ std::string model_text(const store::PulledModel& model, double seconds) {
             : "fetched";
     text += fmt::format("{}  {}, {}; {}\n", file.path,
                         format_bytes(static_cast<double>(file.size_bytes)), how, check);
-    sum_bytes += file.size_bytes;
     if (!file.was_there) fetched_bytes += file.size_bytes - file.resumed_bytes;
   }
   if (fetched_bytes > 0)

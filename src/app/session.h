@@ -36,7 +36,7 @@ struct SessionOptions {
   bool profile = false;
   bool quiet = false;                 // no progress
   bool announce = false;              // say what will be held before anything is allocated
-  ref::MatMulObserver observer = {};  // of the ref backend
+  ref::WeightObserver observer = {};  // of the ref backend
 };
 inline constexpr int64_t kDefaultContext = 4096;
 inline constexpr int64_t kMostThreads = 1024;

@@ -1,11 +1,9 @@
-// A name out of a file as a message may show it: in single quotes, everything but printable ASCII
-// escaped, long names cut.  For every message that repeats bytes of a file.
+// The words for names of a GGUF file's entries and tensors in messages.
 #pragma once
-#include <string>
-#include <string_view>
+#include "base/quoted.h"
 
 namespace hwtv::gguf {
 
-std::string quoted(std::string_view text);  // 'blk.0.attn_q.weight', 'a\x1b[2J'
+using hwtv::quoted;
 
 }  // namespace hwtv::gguf
