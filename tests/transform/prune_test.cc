@@ -60,8 +60,9 @@ TEST(Prune, KeepsEveryLayersRole) {
       EXPECT_NEAR(loss, least_loss(plan, influences, n_removed), 1e-12);
       int64_t place = 0;
       for (int64_t layer = 0; layer < 11; ++layer)
-        if (!std::ranges::binary_search(removed, layer))
+        if (!std::ranges::binary_search(removed, layer)) {
           EXPECT_EQ(layer % period, place++ % period) << layer;
+        }
     }
   }
 }
