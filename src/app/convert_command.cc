@@ -37,14 +37,6 @@ struct Outcome {
   std::optional<int64_t> peak_bytes = {};  // of this process; nullopt: not observable here
 };
 
-std::string size_text(int64_t n_bytes) { return format_bytes(static_cast<double>(n_bytes)); }
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text;
-  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
-  return text;
-}
-
 // Tensors and bytes by type: "170 BF16, 85 F32".
 std::string types_text(const Conversion& conversion) {
   std::map<std::string_view, int64_t> counts;
@@ -59,8 +51,8 @@ std::string report_text(const Conversion& conversion) {
   std::string text =
       fmt::format("{:<32} {:>16} {:>5} {:>11}  {}\n", "tensor", "shape", "type", "bytes", "from");
   for (const PlannedTensor& tensor : conversion.tensors())
-    text += fmt::format("{:<32} {:>16} {:>5} {:>11}  {}\n", tensor.name, shape_text(tensor.shape),
-                        dtype_name(tensor.to), size_text(tensor.n_bytes()),
+    text += fmt::format("{:<32} {:>16} {:>5} {:>11}  {}\n", tensor.name, format_shape(tensor.shape),
+                        dtype_name(tensor.to), format_bytes(tensor.n_bytes()),
                         tensor.source.info ? fmt::format("{} {}", tensor.source.info->type,
                                                          tensor.source.info->name)
                                            : std::string("config.json"));
@@ -77,11 +69,11 @@ std::string tokenizer_text(const Conversion& conversion) {
 std::string outcome_text(const Conversion& conversion, const Outcome& outcome,
                          const ConvertOptions& options) {
   std::string text = options.report ? report_text(conversion) : "";
-  text +=
-      fmt::format("{}: {} {}, {} layers, {} parameters, {} from {}", outcome.out,
-                  conversion.config().family->architecture, conversion.type().name,
-                  conversion.config().n_layers, conversion.n_elements(),
-                  size_text(conversion.bytes()), size_text(conversion.checkpoint().size_bytes()));
+  text += fmt::format("{}: {} {}, {} layers, {} parameters, {} from {}", outcome.out,
+                      conversion.config().family->architecture, conversion.type().name,
+                      conversion.config().n_layers, conversion.n_elements(),
+                      format_bytes(conversion.bytes()),
+                      format_bytes(conversion.checkpoint().size_bytes()));
   if (options.dry_run)
     text += "; nothing was written (--dry-run)";
   else
@@ -89,7 +81,7 @@ std::string outcome_text(const Conversion& conversion, const Outcome& outcome,
   text += fmt::format("\ntensors    {}\n{}", types_text(conversion), tokenizer_text(conversion));
   if (outcome.peak_bytes)
     text += fmt::format("memory     {} at most, pages of the checkpoint among them\n",
-                        size_text(*outcome.peak_bytes));
+                        format_bytes(*outcome.peak_bytes));
   for (const std::string& line : conversion.notes()) text += fmt::format("note       {}\n", line);
   if (options.dry_run) return text;
   return text + fmt::format("next: hwtv run {} -p \"Hello\"\n", outcome.out);
@@ -136,9 +128,7 @@ Result<void> check_out(const Conversion& conversion, const std::string& out) {
 }
 
 Result<void> check_options(const ConvertOptions& options) {
-  if (options.threads < 0 || options.threads > kMostThreads)
-    return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
-                fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
+  HWTV_TRY_VOID(check_threads(options.threads));
   if (options.pre.empty() || text::find_pre_tokenizer_rule(options.pre)) return {};
   return fail(ErrorCode::invalid_request, fmt::format("--pre {} is not known", options.pre),
               "use a name as GGUF files have it: llama-bpe, qwen2, gpt-2, ...");

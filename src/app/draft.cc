@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/quoted.h"
 #include "engine/lookup_first.h"
-#include "gguf/quoted.h"
 #include "store/model_cache.h"
 
 namespace hwtv::app {
@@ -48,8 +48,8 @@ Result<void> check_same_vocabulary(const gguf::File& target, const gguf::File& d
   return fail(
       ErrorCode::invalid_request,
       fmt::format("the draft has another vocabulary: its token {} of {} is {}, the model's is {}",
-                  at.first - expected.begin(), expected.size(), gguf::quoted(*at.second),
-                  gguf::quoted(*at.first)),
+                  at.first - expected.begin(), expected.size(), hwtv::quoted(*at.second),
+                  hwtv::quoted(*at.first)),
       kOtherDraft);
 }
 

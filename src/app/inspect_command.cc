@@ -43,9 +43,7 @@ std::string value_text(const gguf::Value& value) {
 }
 
 std::string shape_text(const gguf::TensorInfo& tensor) {
-  std::string text;
-  for (const int64_t n : tensor.shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
-  return text.empty() ? "scalar" : text;
+  return tensor.shape.empty() ? "scalar" : format_shape(tensor.shape);
 }
 
 // Whether `run` would start: the architecture and the tokenizer are both understood.

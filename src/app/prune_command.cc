@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/interrupt.h"
+#include "app/out_file.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/prompt_rows.h"
@@ -44,17 +45,15 @@ struct Outcome {
   double seconds = 0;
 };
 
-std::string size_text(int64_t n_bytes) { return format_bytes(static_cast<double>(n_bytes)); }
-
 bool is_removed(const Outcome& outcome, int64_t layer) {
   return std::ranges::binary_search(outcome.removed, layer);
 }
 
 std::string outcome_text(const Outcome& outcome, const PruneOptions& options) {
   const auto n_removed = static_cast<int64_t>(outcome.removed.size());
-  std::string text =
-      fmt::format("{}: {} of {} layers, {} from {}", outcome.out, outcome.plan.n_layers - n_removed,
-                  outcome.plan.n_layers, size_text(outcome.out_bytes), size_text(outcome.in_bytes));
+  std::string text = fmt::format("{}: {} of {} layers, {} from {}", outcome.out,
+                                 outcome.plan.n_layers - n_removed, outcome.plan.n_layers,
+                                 format_bytes(outcome.out_bytes), format_bytes(outcome.in_bytes));
   text += options.dry_run ? std::string("; nothing was written (--dry-run)\n")
                           : fmt::format(", in {}\n", format_seconds(outcome.seconds));
   text +=
@@ -120,15 +119,6 @@ Result<void> check_layers(const PruneOptions& options, const transform::LayerPla
               fmt::format("--layers {} of the {} layers of {}", options.n_removed, plan.n_layers,
                           options.session.model),
               fmt::format("remove 1 to {}; a tenth of them costs little", plan.n_layers - 1));
-}
-
-Result<void> check_out(const gguf::File& file, const std::string& out) {
-  std::error_code code;
-  for (const gguf::Part& part : file.parts())
-    if (std::filesystem::equivalent(part.path, out, code))
-      return fail(ErrorCode::invalid_request, fmt::format("{} is the file to be read", out),
-                  "give the result another path");
-  return {};
 }
 
 SessionOptions session_options(const PruneOptions& options) {

@@ -16,8 +16,6 @@ namespace {
 constexpr double kMovingEvery_s = 0.1, kLineEvery_s = 5;
 constexpr double kLookEvery_s = 0.05;
 
-std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 }  // namespace
 
 // Nothing is shown of work that is done within a fifth of a second.
@@ -69,9 +67,9 @@ void PullProgress::fetched(const std::string& name, int64_t done_bytes, int64_t 
   if (quiet_ || clock_.now_s() < next_s_) return;
   const double seconds = std::max(1e-3, clock_.now_s() - followed_since_s_);
   const double rate = static_cast<double>(done_bytes - followed_from_bytes_) / seconds;
-  std::string text = fmt::format("{}  {}", name, bytes_text(done_bytes));
+  std::string text = fmt::format("{}  {}", name, format_bytes(done_bytes));
   if (total_bytes > 0)
-    text += fmt::format(" of {}  {:.0f} %", bytes_text(total_bytes),
+    text += fmt::format(" of {}  {:.0f} %", format_bytes(total_bytes),
                         100.0 * static_cast<double>(done_bytes) / static_cast<double>(total_bytes));
   text += fmt::format("  {:.1f} MB/s", rate / 1e6);
   if (total_bytes > 0 && rate > 0)

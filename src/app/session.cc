@@ -49,6 +49,12 @@ std::vector<Option> session_flags(SessionOptions& options) {
   };
 }
 
+Result<void> check_threads(int64_t n_threads) {
+  if (n_threads >= 0 && n_threads <= kMostThreads) return {};
+  return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", n_threads),
+              fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
+}
+
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
@@ -57,9 +63,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
                 fmt::format("{} is {}, which is not possible", flag, value),
                 fmt::format("give {} a positive number, or leave it out", flag));
   };
-  if (options.threads < 0 || options.threads > kMostThreads)
-    return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
-                fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
+  HWTV_TRY_VOID(check_threads(options.threads));
   if (options.context < 0) return bad("--ctx", options.context);
   if (options.chunk < 1) return bad("--chunk", options.chunk);
   HWTV_TRY_VOID(check_speculation(options));

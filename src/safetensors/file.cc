@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/quoted.h"
+#include "base/units.h"
 #include "safetensors/header.h"
 
 namespace hwtv::safetensors {
@@ -34,12 +35,6 @@ constexpr ElementType kTypes[] = {
 tl::unexpected<Error> corrupt(const std::string& path, std::string what) {
   return fail(ErrorCode::corrupt_file, fmt::format("{}{}", path, what),
               "the file is damaged or cut short: fetch it again");
-}
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text;
-  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
-  return text.empty() ? "one element" : text;
 }
 
 // The header's JSON, after its length has been held against the file's.
@@ -142,6 +137,10 @@ Result<std::vector<uint32_t>> sorted_by_name(const std::string& path,
 }
 
 }  // namespace
+
+std::string shape_text(std::span<const int64_t> shape) {
+  return shape.empty() ? "one element" : format_shape(shape);
+}
 
 Result<File> File::open(const std::string& path) {
   HWTV_TRY(MappedFile mapping, MappedFile::open(path));

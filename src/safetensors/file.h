@@ -34,6 +34,9 @@ struct TensorInfo {
   std::span<const std::byte> bytes;
 };
 
+// "4 x 64", "one element".
+std::string shape_text(std::span<const int64_t> shape);
+
 class File {
  public:
   // Errors: io; corrupt_file, with the tensor and the numbers; unsupported (an unknown element

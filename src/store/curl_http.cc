@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "store/curl_library.h"
 #include "store/url.h"
+#include "store/words.h"
 
 namespace hwtv::store {
 namespace {
@@ -66,8 +66,7 @@ size_t take_header(char* data, size_t, size_t n, void* user) {
   }
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos) return n;
-  std::string name(line.substr(0, colon));
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string name = lower(line.substr(0, colon));
   std::string_view value = line.substr(colon + 1);
   value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
   while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);

@@ -1,19 +1,16 @@
 #include "store/download.h"
 
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <span>
 
 #include "base/file.h"
+#include "base/quoted.h"
 #include "base/units.h"
 #include "gguf/file.h"
-#include "gguf/quoted.h"
 #include "store/headers.h"
 #include "store/partial_file.h"
 #include "store/patience.h"
@@ -40,7 +37,7 @@ class Answer final : public HttpSink {
     if (head.status != 200 && head.status != 206) return false;
     const std::string_view coding = header(head.headers, "content-encoding");
     if (!coding.empty() && coding != "identity")
-      return distrust(fmt::format("the answer is encoded as {}", gguf::quoted(coding)));
+      return distrust(fmt::format("the answer is encoded as {}", hwtv::quoted(coding)));
     now_ = validator(head.headers);
     return head.status == 206 ? begin_range(head) : begin_whole(head);
   }
@@ -75,7 +72,7 @@ class Answer final : public HttpSink {
   Error not_gguf() const {
     return {ErrorCode::io,
             fmt::format("the answer for {} is no GGUF file: it begins with {}", wanted_.name,
-                        gguf::quoted(std::string_view(start_).substr(0, 16))),
+                        hwtv::quoted(std::string_view(start_).substr(0, 16))),
             "the address may be that of a page, or of a login: open it in a browser"};
   }
 
@@ -96,7 +93,7 @@ class Answer final : public HttpSink {
     const auto range = parse_content_range(text);
     if (from_ == 0 || !range || range->first != from_)
       return distrust(fmt::format("asked for the bytes from {} on, the server gave {}", from_,
-                                  text.empty() ? "no Content-Range" : gguf::quoted(text)));
+                                  text.empty() ? "no Content-Range" : hwtv::quoted(text)));
     const FileIdentity& before = file_.identity();
     const bool by_hub = wanted_.size_bytes >= 0;
     const int64_t known = by_hub ? wanted_.size_bytes : before.total_bytes;
@@ -213,10 +210,10 @@ class Download {
   }
 
   Error cancelled() const {
-    return {ErrorCode::cancelled,
-            fmt::format("cancelled; kept of {}: {}", wanted_.name,
-                        format_bytes(static_cast<double>(file_.size_bytes()))),
-            "the same command goes on from there"};
+    return {
+        ErrorCode::cancelled,
+        fmt::format("cancelled; kept of {}: {}", wanted_.name, format_bytes(file_.size_bytes())),
+        "the same command goes on from there"};
   }
 
   // The answer was taken, whole or in part.
@@ -360,18 +357,17 @@ Result<std::string> checked_sha256(const std::string& path, const std::string& n
 }
 
 Result<void> check_space(const std::string& folder, int64_t needed_bytes) {
-  struct statvfs disk {};
-  if (::statvfs(folder.c_str(), &disk) != 0)
-    return fail(ErrorCode::io, fmt::format("cannot examine {}: {}", folder, std::strerror(errno)),
+  std::error_code code;
+  const auto free_bytes = static_cast<int64_t>(std::filesystem::space(folder, code).available);
+  if (code)
+    return fail(ErrorCode::io, fmt::format("cannot examine {}: {}", folder, code.message()),
                 "set HWTV_CACHE to a folder of yours");
-  const auto free_bytes = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
   if (needed_bytes <= free_bytes) return {};
   return fail(ErrorCode::io,
-              fmt::format("{} more are needed in {}, {} are free there",
-                          format_bytes(static_cast<double>(needed_bytes)), folder,
-                          format_bytes(static_cast<double>(free_bytes))),
+              fmt::format("{} more are needed in {}, {} are free there", format_bytes(needed_bytes),
+                          folder, format_bytes(free_bytes)),
               fmt::format("free {}, or set HWTV_CACHE to a folder on another disk",
-                          format_bytes(static_cast<double>(needed_bytes - free_bytes))));
+                          format_bytes(needed_bytes - free_bytes)));
 }
 
 Result<FetchedFile> download(HttpClient& client, const WantedFile& wanted, int64_t retries,

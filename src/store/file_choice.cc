@@ -3,27 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 
+#include "base/quoted.h"
 #include "base/units.h"
-#include "gguf/quoted.h"
 #include "gguf/split_name.h"
+#include "store/words.h"
 
 namespace hwtv::store {
 namespace {
 
 constexpr std::string_view kUsual = "Q4_K_M";  // where nothing is asked for
-constexpr std::string_view kExtension = ".gguf";
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return small;
-}
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 struct ModelFiles {
   std::string stem;               // the path without ".gguf" and without the number of a part
@@ -83,8 +74,8 @@ std::string names_of(std::span<const ModelFiles> models) {
   std::string text;
   for (size_t i = 0; i < std::min(models.size(), kShown); ++i)
     text += fmt::format("{}{} ({})", i == 0 ? "" : ", ",
-                        gguf::quoted(base_name(models[i].parts[0].path)),
-                        format_bytes(static_cast<double>(models[i].size_bytes())));
+                        hwtv::quoted(base_name(models[i].parts[0].path)),
+                        format_bytes(models[i].size_bytes()));
   if (models.size() > kShown) text += fmt::format(" and {} more", models.size() - kShown);
   return text;
 }
@@ -117,20 +108,20 @@ Result<std::vector<ListedFile>> choose_files(std::span<const ListedFile> files,
   if (found.empty())
     return fail(
         ErrorCode::invalid_request,
-        fmt::format("{} has no model {}; it has {}", place, gguf::quoted(choice), names_of(all)),
+        fmt::format("{} has no model {}; it has {}", place, hwtv::quoted(choice), names_of(all)),
         fmt::format("name one of them: {}:{}", place,
-                    gguf::quoted(base_name(all[0].parts[0].path))));
+                    hwtv::quoted(base_name(all[0].parts[0].path))));
   if (found.size() > 1)
     return fail(ErrorCode::invalid_request,
                 fmt::format("{} models of {} fit{}: {}", found.size(), place,
-                            choice.empty() ? "" : " " + gguf::quoted(choice), names_of(found)),
+                            choice.empty() ? "" : " " + hwtv::quoted(choice), names_of(found)),
                 fmt::format("name one of them: {}:{}", place,
-                            gguf::quoted(base_name(found[0].parts[0].path))));
+                            hwtv::quoted(base_name(found[0].parts[0].path))));
   ModelFiles& model = found[0];
   if (static_cast<int64_t>(model.parts.size()) != model.n_parts)
     return fail(ErrorCode::corrupt_file,
                 fmt::format("{} has {} of the {} parts of {}", place, model.parts.size(),
-                            model.n_parts, gguf::quoted(base_name(model.stem))),
+                            model.n_parts, hwtv::quoted(base_name(model.stem))),
                 "choose another quantization, or get the parts that lack");
   return std::move(model.parts);
 }

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "gguf/quoted.h"
+#include "base/json_member.h"
+#include "base/quoted.h"
 #include "store/sha256.h"
 
 namespace hwtv::store {
@@ -12,8 +15,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kHosts[] = {"huggingface.co", "hf.co", "www.huggingface.co"};
-constexpr const char* kModelScopeHosts[] = {"modelscope.cn", "www.modelscope.cn"};
+constexpr std::pair<std::string_view, Hub> kHosts[] = {{"huggingface.co", Hub::hugging_face},
+                                                       {"hf.co", Hub::hugging_face},
+                                                       {"www.huggingface.co", Hub::hugging_face},
+                                                       {"modelscope.cn", Hub::model_scope},
+                                                       {"www.modelscope.cn", Hub::model_scope}};
 
 std::string without_slash(std::string text) {
   while (text.ends_with("/")) text.pop_back();
@@ -32,44 +38,33 @@ std::string encoded_word(const std::string& word) {
   return text;
 }
 
-const Json* member(const Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto at = object.find(key);
-  return at == object.end() ? nullptr : &*at;
-}
-
-std::string text_of(const Json& object, const char* key) {
-  const Json* value = member(object, key);
-  return value && value->is_string() ? value->get<std::string>() : "";
-}
-
 int64_t size_of(const Json& object, const char* key) {
-  const Json* value = member(object, key);
+  const Json* value = json_member(object, key);
   return value && value->is_number_integer() && *value >= 0 ? value->get<int64_t>() : -1;
 }
 
 // nullopt: a folder, or a file that could not be kept under its name.
 std::optional<ListedFile> hugging_face_file(const Json& entry) {
-  const auto path = safe_path(text_of(entry, "path"));
-  if (!path || text_of(entry, "type") != "file") return std::nullopt;
+  const auto path = safe_path(json_text(entry, "path"));
+  if (!path || json_text(entry, "type") != "file") return std::nullopt;
   ListedFile file{*path, size_of(entry, "size"), ""};
-  if (const Json* lfs = member(entry, "lfs")) {
-    file.sha256 = sha256_text(text_of(*lfs, "oid"));
+  if (const Json* lfs = json_member(entry, "lfs")) {
+    file.sha256 = sha256_text(json_text(*lfs, "oid"));
     if (size_of(*lfs, "size") >= 0) file.size_bytes = size_of(*lfs, "size");
   }
   return file;
 }
 
 std::optional<ListedFile> model_scope_file(const Json& entry) {
-  const auto path = safe_path(text_of(entry, "Path"));
-  if (!path || text_of(entry, "Type") != "blob") return std::nullopt;
-  return ListedFile{*path, size_of(entry, "Size"), sha256_text(text_of(entry, "Sha256"))};
+  const auto path = safe_path(json_text(entry, "Path"));
+  if (!path || json_text(entry, "Type") != "blob") return std::nullopt;
+  return ListedFile{*path, size_of(entry, "Size"), sha256_text(json_text(entry, "Sha256"))};
 }
 
 tl::unexpected<Error> not_a_listing(std::string_view json) {
   return fail(ErrorCode::corrupt_file,
               fmt::format("the hub's answer is no listing of files: {} bytes that begin with {}",
-                          json.size(), gguf::quoted(json.substr(0, 40))),
+                          json.size(), hwtv::quoted(json.substr(0, 40))),
               "check the mirror (HF_ENDPOINT, MODELSCOPE_DOMAIN), or give the file's own address");
 }
 
@@ -100,10 +95,8 @@ Result<HubEndpoint> hub_endpoint(Hub hub, const Environment& environment) {
 
 std::optional<HubPage> hub_page(const Url& url, const Environment& environment) {
   for (const Hub hub : {Hub::hugging_face, Hub::model_scope}) {
-    bool is_here = false;
-    for (const char* host : kHosts) is_here |= hub == Hub::hugging_face && url.host == host;
-    for (const char* host : kModelScopeHosts)
-      is_here |= hub == Hub::model_scope && url.host == host;
+    bool is_here =
+        std::ranges::find(kHosts, std::pair(std::string_view(url.host), hub)) != std::end(kHosts);
     const auto endpoint = hub_endpoint(hub, environment);
     Url within = url;
     if (endpoint && same_origin(endpoint->base, url) && url.path.starts_with(endpoint->base.path)) {
@@ -127,8 +120,7 @@ std::string listing_url(const HubEndpoint& endpoint, const HubName& name) {
 }
 
 std::string file_url(const HubEndpoint& endpoint, const HubName& name, const std::string& path) {
-  return fmt::format("{}{}/{}/{}/resolve/{}/{}", endpoint.base.text(),
-                     endpoint.hub == Hub::hugging_face ? "" : "/models", name.owner, name.repo,
+  return fmt::format("{}/resolve/{}/{}", page_url(endpoint, name),
                      encoded_word(revision_of(endpoint.hub, name)), percent_encoded(path));
 }
 
@@ -141,8 +133,8 @@ Result<std::vector<ListedFile>> parse_listing(Hub hub, std::string_view json) {
   const Json document = Json::parse(json.begin(), json.end(), nullptr, false);
   const Json* entries = &document;
   if (hub == Hub::model_scope) {
-    const Json* data = member(document, "Data");
-    entries = data ? member(*data, "Files") : nullptr;
+    const Json* data = json_member(document, "Data");
+    entries = data ? json_member(*data, "Files") : nullptr;
   }
   if (document.is_discarded() || !entries || !entries->is_array()) return not_a_listing(json);
   std::vector<ListedFile> files;

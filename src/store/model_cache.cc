@@ -11,18 +11,16 @@
 
 #include "base/folders.h"
 #include "base/nearest.h"
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 #include "gguf/split_name.h"
 #include "store/file_choice.h"
 #include "store/source.h"
+#include "store/words.h"
 
 namespace hwtv::store {
 namespace {
 
 constexpr int kDepthMax = 8;  // owner, repository and the folders within it
-constexpr std::string_view kExtension = ".gguf";
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool same_name(std::string_view a, std::string_view b) {
   return a == b || (a.ends_with(kExtension) && a.substr(0, a.size() - kExtension.size()) == b);
@@ -50,24 +48,22 @@ std::optional<Result<CachedModel>> find_pulled(const std::string& name,
   const auto hub = parse_hub_name(name);
   if (!hub) return std::nullopt;
   const std::string place = hub->owner + "/" + hub->repo;
+  const std::string folder = model_folder() + "/" + place + "/";
   std::vector<ListedFile> files;
+  std::error_code code;
   for (const CachedModel& model : models)
     if (model.name.starts_with(place + "/"))
       for (const std::string& part : model.parts)
-        files.push_back({part.substr(model_folder().size() + 1 + place.size() + 1), 0, ""});
+        files.push_back({part.substr(folder.size()),
+                         static_cast<int64_t>(std::filesystem::file_size(part, code)), ""});
   if (files.empty())
     return fail(ErrorCode::invalid_request,
                 fmt::format("there is no file {} and nothing of {} in the cache",
-                            gguf::quoted(name), gguf::quoted(place)),
-                fmt::format("fetch it: hwtv pull {}", gguf::quoted(name)));
-  for (ListedFile& file : files) {
-    std::error_code code;
-    file.size_bytes = static_cast<int64_t>(
-        std::filesystem::file_size(model_folder() + "/" + place + "/" + file.path, code));
-  }
+                            hwtv::quoted(name), hwtv::quoted(place)),
+                fmt::format("fetch it: hwtv pull {}", hwtv::quoted(name)));
   auto parts = choose_files(files, hub->choice, place);
   if (!parts) return fail(std::move(parts.error()));
-  const std::string first = model_folder() + "/" + place + "/" + (*parts)[0].path;
+  const std::string first = folder + (*parts)[0].path;
   for (const CachedModel& model : models)
     if (model.path == first) return model;
   return std::nullopt;
@@ -118,14 +114,14 @@ Result<CachedModel> find_model(const std::string& name) {
   if (by_file.size() > 1)
     return fail(
         ErrorCode::invalid_request,
-        fmt::format("{} models of the cache have a file {}", by_file.size(), gguf::quoted(name)),
+        fmt::format("{} models of the cache have a file {}", by_file.size(), hwtv::quoted(name)),
         fmt::format("name one of them: {}", by_file[0]->name));
   if (auto pulled = find_pulled(name, models)) return std::move(*pulled);
   const std::string near = nearest(name, names);
   return fail(
       ErrorCode::invalid_request,
       fmt::format("there is no file {} and no model of that name in the cache, which has {}",
-                  gguf::quoted(name), models.size()),
+                  hwtv::quoted(name), models.size()),
       near.empty() ? "give a GGUF file's path, or a name that `hwtv list` shows"
                    : fmt::format("did you mean {}?", near));
 }

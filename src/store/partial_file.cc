@@ -166,7 +166,7 @@ Result<void> PartialFile::append(std::string_view bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       Error error = io_error("write", part_path_).value();
-      error.what += fmt::format(" at {}", format_bytes(static_cast<double>(size_bytes_)));
+      error.what += fmt::format(" at {}", format_bytes(size_bytes_));
       return fail(std::move(error));
     }
     size_bytes_ += n;

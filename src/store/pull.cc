@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/quoted.h"
 #include "base/units.h"
-#include "gguf/quoted.h"
 #include "gguf/split_name.h"
 #include "store/download.h"
 #include "store/listing.h"
 #include "store/model_cache.h"
 #include "store/sha256.h"
+#include "store/words.h"
 
 namespace hwtv::store {
 namespace {
@@ -24,8 +25,6 @@ struct Order {
   std::vector<WantedFile> files;
   bool by_hub = false;  // its sizes and hashes are the hub's
 };
-
-constexpr std::string_view kExtension = ".gguf";
 
 Result<Order> order_from_hub(const PullRequest& request, Hub hub, HubName name, Http& http,
                              const Environment& environment, Waiter& waiter) {
@@ -56,7 +55,7 @@ Result<Order> order_from_url(const Url& url) {
   if (!safe_path(name) || name.find('/') != std::string::npos || !name.ends_with(kExtension))
     return fail(ErrorCode::invalid_request,
                 fmt::format("the last part of the address is no name of a GGUF file: {}",
-                            gguf::quoted(name)),
+                            hwtv::quoted(name)),
                 "give the address of a file whose name ends in .gguf");
   Order order;
   order.name = name;
@@ -83,7 +82,7 @@ Result<Order> make_order(const PullRequest& request, Http& http, const Environme
   if (!name)
     return fail(
         ErrorCode::invalid_request,
-        fmt::format("{} is neither a repository nor an address", gguf::quoted(request.name)),
+        fmt::format("{} is neither a repository nor an address", hwtv::quoted(request.name)),
         "give owner/repo, owner/repo:Q4_K_M, or an address that begins with https://");
   return order_from_hub(request, request.hub, *name, http, environment, waiter);
 }
@@ -100,7 +99,7 @@ Result<void> take_hashes(const std::vector<std::string>& sha256s, Order& order) 
     const std::string sha256 = sha256_text(sha256s[i]);
     if (sha256.empty())
       return fail(ErrorCode::invalid_request,
-                  fmt::format("{} is no SHA-256", gguf::quoted(sha256s[i])), "give 64 hex digits");
+                  fmt::format("{} is no SHA-256", hwtv::quoted(sha256s[i])), "give 64 hex digits");
     if (!order.files[i].sha256.empty() && order.files[i].sha256 != sha256)
       return fail(ErrorCode::invalid_request,
                   fmt::format("{} has SHA-256 {} as its hub says, {} was asked for",

@@ -1,6 +1,5 @@
 #include "store/sha256.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -9,6 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include "store/shared_library.h"
+#include "store/words.h"
 
 namespace hwtv::store {
 namespace {
@@ -25,17 +27,14 @@ struct CryptoLibrary {
   decltype(&::EVP_DigestFinal_ex) final;
 
   static Result<CryptoLibrary> open() {
-    void* library = ::dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    void* library = open_library("libcrypto.so.3");
     CryptoLibrary crypto{};
-    const auto find = [&](const char* name, auto& function) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      return function != nullptr;
-    };
-    if (library && find("EVP_MD_CTX_new", crypto.context_new) &&
-        find("EVP_MD_CTX_free", crypto.context_free) && find("EVP_sha256", crypto.sha256) &&
-        find("EVP_DigestInit_ex", crypto.init) && find("EVP_DigestUpdate", crypto.update) &&
-        find("EVP_DigestFinal_ex", crypto.final))
+    if (library && find_function(library, "EVP_MD_CTX_new", crypto.context_new) &&
+        find_function(library, "EVP_MD_CTX_free", crypto.context_free) &&
+        find_function(library, "EVP_sha256", crypto.sha256) &&
+        find_function(library, "EVP_DigestInit_ex", crypto.init) &&
+        find_function(library, "EVP_DigestUpdate", crypto.update) &&
+        find_function(library, "EVP_DigestFinal_ex", crypto.final))
       return crypto;
     return fail(ErrorCode::unsupported,
                 "libcrypto (OpenSSL 3) is not on this machine, and only it can check a file",
@@ -86,12 +85,9 @@ std::string sha256_text(std::string_view text) {
   constexpr std::string_view kPrefix = "sha256:";
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
   if (text.size() != kHexDigits) return "";
-  std::string digits;
-  for (const char c : text) {
+  for (const char c : text)
     if (!std::isxdigit(static_cast<unsigned char>(c))) return "";
-    digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return digits;
+  return lower(text);
 }
 
 }  // namespace hwtv::store

@@ -6,7 +6,8 @@
 #include <charconv>
 #include <optional>
 
-#include "gguf/quoted.h"
+#include "base/quoted.h"
+#include "store/words.h"
 
 namespace hwtv::store {
 namespace {
@@ -15,12 +16,6 @@ constexpr size_t kUrlBytesMax = 8192;
 constexpr const char* kExample = "give an address such as https://huggingface.co/owner/repo";
 
 int own_port(const std::string& scheme) { return scheme == "https" ? 443 : 80; }
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return small;
-}
 
 std::optional<int> hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -75,7 +70,7 @@ Result<Url> parse_url(std::string_view text) {
   const auto refuse = [&](ErrorCode code, const char* why, const char* advice) {
     return fail(code,
                 fmt::format("{} is no address that can be fetched: {}",
-                            gguf::quoted(text.substr(0, text.find('?'))), why),
+                            hwtv::quoted(text.substr(0, text.find('?'))), why),
                 advice);
   };
   const size_t colon = text.find("://");

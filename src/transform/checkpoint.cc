@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_member.h"
 #include "base/quoted.h"
 #include "transform/json_file.h"
 
@@ -27,7 +28,7 @@ Result<Listed> read_index(const std::string& folder) {
   const auto bad = [&](std::string_view what) {
     return fail(ErrorCode::corrupt_file, fmt::format("{}: {}", path, what), "fetch it again");
   };
-  const Json* map = member(json, "weight_map");
+  const Json* map = json_member(json, "weight_map");
   if (!map || !map->is_object() || map->empty()) return bad("weight_map is no list of tensors");
   Listed listed;
   for (const auto& [name, part] : map->items()) {

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "gguf/writer.h"
+#include "transform/counted_sink.h"
 #include "transform/hf_metadata.h"
 #include "transform/row_conversion.h"
 
@@ -14,8 +15,6 @@ namespace hwtv::transform {
 namespace {
 
 constexpr Mix kTypes[] = {Mix::F32, Mix::F16, Mix::BF16, Mix::Q8_0};
-
-std::string size_text(int64_t n_bytes) { return format_bytes(static_cast<double>(n_bytes)); }
 
 // 16 bits of the kind that the first matrix has: config.json's own word is often wrong.
 std::string_view natural_type(const Checkpoint& checkpoint) {
@@ -119,14 +118,7 @@ Result<void> Conversion::write(const std::string& path, ThreadTeam& team) const 
   int64_t done_bytes = 0;
   for (const PlannedTensor& tensor : plan_.tensors) {
     const auto source = [&, planned = &tensor](const gguf::Writer::Sink& sink) {
-      const auto counted = [&](std::span<const std::byte> bytes) -> Result<void> {
-        if (job_.is_cancelled && job_.is_cancelled())
-          return fail(ErrorCode::cancelled, fmt::format("stopped; {} was not written", path));
-        HWTV_TRY_VOID(sink(bytes));
-        done_bytes += static_cast<int64_t>(bytes.size());
-        if (job_.on_progress) job_.on_progress(done_bytes);
-        return {};
-      };
+      const auto counted = counted_sink(job_, path, sink, done_bytes);
       return write_tensor(*planned, team, counted);
     };
     HWTV_TRY_VOID(writer.add_tensor(tensor.name, tensor.to, tensor.shape, source));
@@ -134,7 +126,7 @@ Result<void> Conversion::write(const std::string& path, ThreadTeam& team) const 
   Result<void> written = writer.write(path);
   if (!written && written.error().code == ErrorCode::io)
     written.error().what +=
-        fmt::format(", after {} of {}", size_text(done_bytes), size_text(needed_bytes));
+        fmt::format(", after {} of {}", format_bytes(done_bytes), format_bytes(needed_bytes));
   return written;
 }
 

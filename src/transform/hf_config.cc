@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.h"
 #include "base/quoted.h"
 #include "transform/json_file.h"
 
@@ -31,10 +32,10 @@ class Reader {
  public:
   Reader(const std::string& path, const Json& json) : path_(path), json_(json) {}
 
-  bool has(std::string_view key) const { return member(json_, key) != nullptr; }
+  bool has(std::string_view key) const { return json_member(json_, key) != nullptr; }
 
   Result<std::optional<int64_t>> find_integer(std::string_view key) const {
-    const Json* value = member(json_, key);
+    const Json* value = json_member(json_, key);
     if (!value) return std::nullopt;
     const auto number = as_integer(*value);
     if (!number) return odd(key, "a whole number");
@@ -42,7 +43,7 @@ class Reader {
   }
 
   Result<std::optional<double>> find_number(std::string_view key) const {
-    const Json* value = member(json_, key);
+    const Json* value = json_member(json_, key);
     if (!value) return std::nullopt;
     if (!value->is_number() || !std::isfinite(value->get<double>())) return odd(key, "a number");
     return value->get<double>();
@@ -67,7 +68,7 @@ class Reader {
   }
 
   Result<bool> flag(std::string_view key, bool otherwise) const {
-    const Json* value = member(json_, key);
+    const Json* value = json_member(json_, key);
     if (!value) return otherwise;
     if (!value->is_boolean()) return odd(key, "true or false");
     return value->get<bool>();
@@ -75,7 +76,7 @@ class Reader {
 
   Result<std::vector<float>> numbers(std::string_view key) const {
     std::vector<float> out;
-    const Json* value = member(json_, key);
+    const Json* value = json_member(json_, key);
     if (!value) return out;
     if (!value->is_array()) return odd(key, "a list of numbers");
     for (const Json& item : *value) {
@@ -89,7 +90,7 @@ class Reader {
   tl::unexpected<Error> odd(std::string_view key, std::string_view wanted) const {
     return fail(ErrorCode::corrupt_file,
                 fmt::format("{}: {} is {}, it should be {}", path_, key,
-                            hwtv::quoted(member(json_, key)->dump(-1, ' ', true)), wanted),
+                            hwtv::quoted(json_member(json_, key)->dump(-1, ' ', true)), wanted),
                 "correct it, as the model's page has it");
   }
 
@@ -99,8 +100,9 @@ class Reader {
 
 Result<const HfFamily*> family_of(const std::string& path, const Json& config) {
   const Json* names = nullptr;
-  if (const Json* text = member(config, "text_config")) names = member(*text, "architectures");
-  if (!names) names = member(config, "architectures");
+  if (const Json* text = json_member(config, "text_config"))
+    names = json_member(*text, "architectures");
+  if (!names) names = json_member(config, "architectures");
   if (!names || !names->is_array() || names->empty() || !names->front().is_string())
     return fail(ErrorCode::corrupt_file, fmt::format("{} tells no architectures", path),
                 "add it, as the model's page has it: \"architectures\": [\"LlamaForCausalLM\"]");
@@ -110,23 +112,23 @@ Result<const HfFamily*> family_of(const std::string& path, const Json& config) {
 // What config.json says about the text model: its text_config, where it has one, over the rest.
 Json flat(const Json& config) {
   Json out = config;
-  const Json* text = member(config, "text_config");
+  const Json* text = json_member(config, "text_config");
   if (text && text->is_object()) out.update(*text);
   return out;
 }
 
 Result<void> check_plain(const std::string& path, const Json& json, const HfFamily& family) {
-  if (const Json* quantization = member(json, "quantization_config")) {
-    const std::string method = text_member(*quantization, "quant_method");
+  if (const Json* quantization = json_member(json, "quantization_config")) {
+    const std::string method = json_text(*quantization, "quant_method");
     return fail(ErrorCode::unsupported,
                 fmt::format("{}: its weights are quantized ({})", path,
                             method.empty() ? "no method told" : hwtv::quoted(method)),
                 "convert the original in F32, F16 or BF16, then use hwtv quantize");
   }
   const bool is_gemma = family.architecture == "gemma3";
-  std::string activation = text_member(json, "hidden_act");
-  if (is_gemma && member(json, "hidden_activation"))
-    activation = text_member(json, "hidden_activation");
+  std::string activation = json_text(json, "hidden_act");
+  if (is_gemma && json_member(json, "hidden_activation"))
+    activation = json_text(json, "hidden_activation");
   const std::string_view known = is_gemma ? "gelu_pytorch_tanh" : "silu";
   if (activation.empty() || activation == known) return {};
   return fail(ErrorCode::unsupported,
@@ -139,7 +141,7 @@ Result<HfRope> read_rope(const std::string& path, const Json& json, const Reader
   const Reader rope(path, json);
   HfRope out;
   if (rope.has("rope_type") || rope.has("type"))
-    out.kind = text_member(json, rope.has("rope_type") ? "rope_type" : "type");
+    out.kind = json_text(json, rope.has("rope_type") ? "rope_type" : "type");
   // The first phi3 models called it by these names.
   if (family.architecture == "phi3" && (out.kind == "su" || out.kind == "yarn"))
     out.kind = "longrope";
@@ -176,12 +178,12 @@ Result<HfRope> read_rope(const std::string& path, const Json& json, const Reader
 // The one of all layers, or that of the layers without a window and the base of the others.
 Result<void> read_ropes(const std::string& path, const Json& json, HfConfig& out) {
   const Reader config(path, json);
-  const Json* rope = member(json, "rope_parameters");
-  if (!rope) rope = member(json, "rope_scaling");
+  const Json* rope = json_member(json, "rope_parameters");
+  if (!rope) rope = json_member(json, "rope_scaling");
   const Json none = Json::object();
   if (!rope) rope = &none;
-  const Json* full = member(*rope, "full_attention");
-  const Json* sliding = member(*rope, "sliding_attention");
+  const Json* full = json_member(*rope, "full_attention");
+  const Json* sliding = json_member(*rope, "sliding_attention");
   HWTV_TRY(out.rope,
            read_rope(path, full ? *full : *rope, config, *out.family, out.context_tokens));
   if (out.family->local_rope_theta == 0) return {};
@@ -229,7 +231,7 @@ Result<void> check_heads(const std::string& path, const HfConfig& config) {
 // The settings that change what the model says and that its GGUF architecture has no word for.
 void note_losses(const Json& json, HfConfig& config) {
   const std::string_view architecture = config.family->architecture;
-  const Json* uses = member(json, "use_sliding_window");
+  const Json* uses = json_member(json, "use_sliding_window");
   const bool is_windowed = architecture == "llama" || (architecture.starts_with("qwen") && uses &&
                                                        uses->is_boolean() && uses->get<bool>());
   if (is_windowed && config.sliding_window > 0 && config.sliding_window < config.context_tokens)
@@ -242,11 +244,11 @@ void note_losses(const Json& json, HfConfig& config) {
 }
 
 void read_special_ids(const Json& json, HfConfig& config) {
-  const Json* text = member(json, "text_config");
+  const Json* text = json_member(json, "text_config");
   for (const std::string_view kind : kSpecialKinds) {
     const std::string key = fmt::format("{}_token_id", kind);
-    const Json* id = member(json, key);
-    if (!id && text) id = member(*text, key);
+    const Json* id = json_member(json, key);
+    if (!id && text) id = json_member(*text, key);
     if (id && id->is_number_unsigned()) config.special_ids[std::string(kind)] = id->get<int64_t>();
   }
 }
@@ -263,7 +265,7 @@ Result<HfConfig> read_hf_config(const std::string& folder) {
   HWTV_TRY_VOID(read_sizes(Reader(path, text), config));
   HWTV_TRY_VOID(check_heads(path, config));
   HWTV_TRY_VOID(read_ropes(path, text, config));
-  config.name = text_member(json, "_name_or_path");
+  config.name = json_text(json, "_name_or_path");
   read_special_ids(json, config);
   note_losses(text, config);
   return config;

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.h"
 #include "transform/json_file.h"
+#include "transform/mix.h"
 #include "transform/model_name.h"
 
 namespace hwtv::transform {
@@ -15,11 +17,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint32_t kQuantizationVersion = 2;  // of the layouts in ops/quant_blocks.h
-
 void set_sampling(const Json& settings, gguf::Writer& writer) {
   const auto find = [&](std::string_view key) {
-    const Json* value = member(settings, key);
+    const Json* value = json_member(settings, key);
     return value && value->is_number() ? value : nullptr;
   };
   if (const Json* value = find("top_k"))

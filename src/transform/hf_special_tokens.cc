@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/json_member.h"
 #include "transform/json_file.h"
 
 namespace hwtv::transform {
@@ -20,26 +21,19 @@ using Json = nlohmann::json;
 
 constexpr int64_t kTemplateBytesMax = 16 << 20;
 
-// A token's text, be it written plainly or with its settings.
-std::string token_text(const Json& config, std::string_view key) {
-  const Json* token = member(config, key);
-  if (!token) return {};
-  return token->is_string() ? token->get<std::string>() : text_member(*token, "content");
-}
-
 // One step of a TemplateProcessing: the special token or the sequence that it stands for.
 std::string special_of(const Json& step) {
-  const Json* token = member(step, "SpecialToken");
-  return token ? text_member(*token, "id") : std::string();
+  const Json* token = json_member(step, "SpecialToken");
+  return token ? json_text(*token, "id") : std::string();
 }
 
 std::string sequence_of(const Json& step) {
-  const Json* sequence = member(step, "Sequence");
-  return sequence ? text_member(*sequence, "id") : std::string();
+  const Json* sequence = json_member(step, "Sequence");
+  return sequence ? json_text(*sequence, "id") : std::string();
 }
 
 std::vector<Json> steps_of(const Json& processor, std::string_view key) {
-  const Json* steps = member(processor, key);
+  const Json* steps = json_member(processor, key);
   return steps && steps->is_array() ? steps->get<std::vector<Json>>() : std::vector<Json>();
 }
 
@@ -47,19 +41,19 @@ class Collector {
  public:
   explicit Collector(const Json& tokenizer_config) {
     for (const char* kind : {"bos", "eos", "unk", "sep", "pad", "cls", "mask"})
-      texts_[kind] = token_text(tokenizer_config, fmt::format("{}_token", kind));
+      texts_[kind] = token_text(tokenizer_config, kind);
     if (texts_["bos"].empty()) texts_["bos"] = texts_["cls"];
     if (texts_["eos"].empty()) texts_["eos"] = texts_["sep"];
   }
 
   // What the tokenizer puts around a text when it encodes one.
   void read_post_processor(const Json& tokenizer) {
-    const Json* post = member(tokenizer, "post_processor");
+    const Json* post = json_member(tokenizer, "post_processor");
     if (!post) return;
-    const Json* several = member(*post, "processors");
+    const Json* several = json_member(*post, "processors");
     const Json one = Json::array({*post});
     for (const Json& processor : several && several->is_array() ? *several : one) {
-      const std::string type = text_member(processor, "type");
+      const std::string type = json_text(processor, "type");
       if (type == "ByteLevel") {
         are_added_.try_emplace("bos", false);
         are_added_.try_emplace("eos", false);
@@ -71,7 +65,7 @@ class Collector {
 
   void read_config(const Json& tokenizer_config) {
     for (const std::string& kind : kinds_) {
-      const Json* is_added = member(tokenizer_config, fmt::format("add_{}_token", kind));
+      const Json* is_added = json_member(tokenizer_config, fmt::format("add_{}_token", kind));
       if (is_added && is_added->is_boolean()) are_added_.try_emplace(kind, is_added->get<bool>());
     }
   }
@@ -141,11 +135,11 @@ class Collector {
   }
 
   static std::optional<int64_t> find_added(const Json& tokenizer, const std::string& text) {
-    const Json* added = member(tokenizer, "added_tokens");
+    const Json* added = json_member(tokenizer, "added_tokens");
     if (text.empty() || !added || !added->is_array()) return {};
     for (const Json& token : *added) {
-      if (text_member(token, "content") != text) continue;
-      const Json* id = member(token, "id");
+      if (json_text(token, "content") != text) continue;
+      const Json* id = json_member(token, "id");
       if (id && id->is_number_unsigned()) return id->get<int64_t>();
     }
     return {};
@@ -194,17 +188,17 @@ Result<void> read_template_files(const std::string& folder, HfSpecialTokens& out
     return {};
   }
   HWTV_TRY(const Json json, read_json_if_there(folder + "/chat_template.json"));
-  out.chat_template = text_member(json, "chat_template");
+  out.chat_template = json_text(json, "chat_template");
   return {};
 }
 
 Result<void> read_templates(const std::string& folder, const Json& config, HfSpecialTokens& out) {
-  const Json* inside = member(config, "chat_template");
+  const Json* inside = json_member(config, "chat_template");
   if (!inside) return read_template_files(folder, out);
   if (inside->is_string()) out.chat_template = inside->get<std::string>();
   if (inside->is_array())
     for (const Json& choice : *inside)
-      set_template(text_member(choice, "name"), text_member(choice, "template"), out);
+      set_template(json_text(choice, "name"), json_text(choice, "template"), out);
   return {};
 }
 

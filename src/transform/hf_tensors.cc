@@ -101,12 +101,6 @@ class Expectation {
   ExpectedByName all_;
 };
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text;
-  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
-  return text.empty() ? "one element" : text;
-}
-
 // A name without the words by which a model of several kinds of input wraps its text model.
 std::string text_model_name(std::string name) {
   constexpr std::string_view kWrapper = "language_model.";
@@ -197,7 +191,8 @@ Result<PlannedTensor> plan_tensor(const CheckpointTensor& source, const Expected
   if (info.shape != expected.shape)
     return fail(ErrorCode::corrupt_file,
                 fmt::format("{}: tensor {} is {}, config.json makes it {}", source.file->path(),
-                            quoted(info.name), shape_text(info.shape), shape_text(expected.shape)),
+                            quoted(info.name), safetensors::shape_text(info.shape),
+                            safetensors::shape_text(expected.shape)),
                 "config.json belongs to another model: fetch both again");
   if (!info.dtype)
     return fail(ErrorCode::unsupported,

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/json_member.h"
 #include "base/quoted.h"
 #include "transform/json_file.h"
 #include "transform/pre_tokenizer_name.h"
@@ -57,7 +58,7 @@ std::string with_replaced(std::string text, std::string_view from, std::string_v
 }
 
 bool is_true(const Json& object, std::string_view key) {
-  const Json* value = member(object, key);
+  const Json* value = json_member(object, key);
   return value && value->is_boolean() && value->get<bool>();
 }
 
@@ -76,12 +77,12 @@ std::optional<int64_t> id_of(const std::string& digits) {
 // "added_tokens" of tokenizer.json.
 std::vector<Added> added_by_tokenizer(const Json& tokenizer) {
   std::vector<Added> out;
-  const Json* list = member(tokenizer, "added_tokens");
+  const Json* list = json_member(tokenizer, "added_tokens");
   if (!list || !list->is_array()) return out;
   for (const Json& token : *list) {
-    const Json* id = member(token, "id");
+    const Json* id = json_member(token, "id");
     if (const auto number = id ? id_of(*id) : std::nullopt)
-      out.push_back({*number, text_member(token, "content"), is_true(token, "special")});
+      out.push_back({*number, json_text(token, "content"), is_true(token, "special")});
   }
   return out;
 }
@@ -89,24 +90,19 @@ std::vector<Added> added_by_tokenizer(const Json& tokenizer) {
 // "added_tokens_decoder" of tokenizer_config.json.
 std::vector<Added> added_by_config(const Json& config) {
   std::vector<Added> out;
-  const Json* decoder = member(config, "added_tokens_decoder");
+  const Json* decoder = json_member(config, "added_tokens_decoder");
   if (!decoder || !decoder->is_object()) return out;
   for (const auto& [key, token] : decoder->items())
     if (const auto id = id_of(key))
-      out.push_back({*id, text_member(token, "content"), is_true(token, "special")});
+      out.push_back({*id, json_text(token, "content"), is_true(token, "special")});
   return out;
 }
 
 // The texts of tokenizer_config.json's bos_token and its like.
 std::vector<std::string> special_texts(const Json& config) {
   std::vector<std::string> out;
-  for (const char* kind : {"bos", "eos", "unk", "sep", "pad", "cls", "mask"}) {
-    const Json* token = member(config, fmt::format("{}_token", kind));
-    if (!token) continue;
-    const std::string text =
-        token->is_string() ? token->get<std::string>() : text_member(*token, "content");
-    if (!text.empty()) out.push_back(text);
-  }
+  for (const char* kind : {"bos", "eos", "unk", "sep", "pad", "cls", "mask"})
+    if (std::string text = token_text(config, kind); !text.empty()) out.push_back(std::move(text));
   return out;
 }
 
@@ -136,14 +132,17 @@ class Tokens {
     return {};
   }
 
-  Result<void> set_added(Added token, bool is_plain) {
-    const bool is_control = token.is_special || (!is_plain && looks_special(token.text));
-    if (!is_control && !is_plain) token.text = with_replaced(token.text, kSpace, " ");
-    return set(token.id, std::move(token.text), kAddedScore,
-               is_control ? TokenType::control : TokenType::user_defined);
+  // `is_plain`: as the tokens are written.
+  Result<void> set_added(std::vector<Added> added, bool is_plain) {
+    for (Added& token : added) {
+      const bool is_control = token.is_special || (!is_plain && looks_special(token.text));
+      if (!is_control && !is_plain) token.text = with_replaced(token.text, kSpace, " ");
+      HWTV_TRY_VOID(set(token.id, std::move(token.text), kAddedScore,
+                        is_control ? TokenType::control : TokenType::user_defined));
+    }
+    return {};
   }
 
-  bool is_set(int64_t id) const { return is_set_[static_cast<size_t>(id)]; }
   int64_t n_unset() const { return std::ranges::count(is_set_, false); }
 
  private:
@@ -160,11 +159,8 @@ Result<void> set_all_added(Tokens& tokens, const HfConfig& config, const Json& a
     for (const auto& [text, value] : added_file.items())
       if (const auto id = id_of(value))
         HWTV_TRY_VOID(tokens.set(*id, text, kAddedScore, TokenType::user_defined));
-  for (Added& token : added_by_config(tokenizer_config))
-    HWTV_TRY_VOID(tokens.set_added(std::move(token), is_plain));
-  for (Added& token : added_by_tokenizer(tokenizer))
-    HWTV_TRY_VOID(tokens.set_added(std::move(token), is_plain));
-  return {};
+  HWTV_TRY_VOID(tokens.set_added(added_by_config(tokenizer_config), is_plain));
+  return tokens.set_added(added_by_tokenizer(tokenizer), is_plain);
 }
 
 // A piece that the model's authors defined is an ordinary one to the runtimes of GGUF files.
@@ -197,7 +193,7 @@ Result<HfVocabulary> from_sentence_pieces(const std::string& folder, const HfCon
 // Merges as one text each, "a b", be they written so or in pairs.
 Result<std::vector<std::string>> merges_of(const std::string& path, const Json& model) {
   std::vector<std::string> merges;
-  const Json* list = member(model, "merges");
+  const Json* list = json_member(model, "merges");
   if (!list || !list->is_array()) return merges;
   merges.reserve(list->size());
   for (const Json& merge : *list) {
@@ -255,10 +251,8 @@ Result<HfVocabulary> from_byte_level(const std::string& path, const HfConfig& co
     if (found != model["vocab"].end())
       HWTV_TRY_VOID(tokens.set(found->get<int64_t>(), text, 0, TokenType::control));
   }
-  for (Added& token : added_by_tokenizer(tokenizer))
-    HWTV_TRY_VOID(tokens.set_added(std::move(token), false));
-  for (Added& token : added_by_config(tokenizer_config))
-    HWTV_TRY_VOID(tokens.set_added(std::move(token), false));
+  HWTV_TRY_VOID(tokens.set_added(added_by_tokenizer(tokenizer), false));
+  HWTV_TRY_VOID(tokens.set_added(added_by_config(tokenizer_config), false));
   out.n_padding = tokens.n_unset();
   return out;
 }
@@ -283,7 +277,7 @@ Result<HfVocabulary> from_byte_fallback(const std::string& path, const HfConfig&
   const Json& model = tokenizer["model"];
   HWTV_TRY(const std::vector<std::string> merges, merges_of(path, model));
   const std::map<std::string, float> scores = scores_of(merges);
-  const std::string unknown = text_member(model, "unk_token");
+  const std::string unknown = json_text(model, "unk_token");
   Tokens tokens(out, config.vocab_size);
   const auto type_and_score = [&](const std::string& text) {
     if (text == unknown) return std::pair(TokenType::unknown, 0.0F);
@@ -294,12 +288,11 @@ Result<HfVocabulary> from_byte_fallback(const std::string& path, const HfConfig&
                      found != scores.end() ? found->second : -static_cast<float>(scores.size()));
   };
   HWTV_TRY_VOID(set_trained(tokens, path, model["vocab"], type_and_score));
-  std::vector<Added> added = added_by_tokenizer(tokenizer);
-  std::erase_if(added, [&](const Added& token) { return token.text == unknown; });
-  for (Added& token : added) HWTV_TRY_VOID(tokens.set_added(std::move(token), false));
-  std::vector<Added> more = added_by_config(tokenizer_config);
-  std::erase_if(more, [&](const Added& token) { return token.text == unknown; });
-  for (Added& token : more) HWTV_TRY_VOID(tokens.set_added(std::move(token), false));
+  for (std::vector<Added> added :
+       {added_by_tokenizer(tokenizer), added_by_config(tokenizer_config)}) {
+    std::erase_if(added, [&](const Added& token) { return token.text == unknown; });
+    HWTV_TRY_VOID(tokens.set_added(std::move(added), false));
+  }
   out.n_padding = tokens.n_unset();
   return out;
 }
@@ -313,11 +306,11 @@ Result<HfVocabulary> from_tokenizer_json(const std::string& folder, const HfConf
                 fmt::format("{} has neither tokenizer.model nor tokenizer.json", folder),
                 "fetch one of them from the model's page");
   HWTV_TRY(const Json tokenizer, read_json(path));
-  const Json* model = member(tokenizer, "model");
-  const Json* vocabulary = model ? member(*model, "vocab") : nullptr;
-  const std::string type = model ? text_member(*model, "type") : std::string();
+  const Json* model = json_member(tokenizer, "model");
+  const Json* vocabulary = model ? json_member(*model, "vocab") : nullptr;
+  const std::string type = model ? json_text(*model, "type") : std::string();
   // Older files do not tell; only one kind has merges.
-  const bool is_bpe = type == "BPE" || (type.empty() && model && member(*model, "merges"));
+  const bool is_bpe = type == "BPE" || (type.empty() && model && json_member(*model, "merges"));
   if (!is_bpe || !vocabulary || !vocabulary->is_object())
     return fail(ErrorCode::unsupported,
                 fmt::format("{}: its tokenizer is {}", path,
@@ -335,14 +328,14 @@ Result<HfVocabulary> read_hf_vocabulary(const std::string& folder, const HfConfi
   HWTV_TRY(const Json tokenizer_config, read_json_if_there(folder + "/tokenizer_config.json"));
   // Phi-4 has phi3's architecture and a byte-level vocabulary.
   const bool is_byte_level = config.family->architecture == "phi3" &&
-                             text_member(tokenizer_config, "tokenizer_class") == "GPT2Tokenizer";
+                             json_text(tokenizer_config, "tokenizer_class") == "GPT2Tokenizer";
   std::error_code code;
   Result<HfVocabulary> out =
       !is_byte_level && std::filesystem::exists(folder + "/tokenizer.model", code)
           ? from_sentence_pieces(folder, config, tokenizer_config)
           : from_tokenizer_json(folder, config, tokenizer_config, pre);
   if (!out) return out;
-  const Json* told = member(tokenizer_config, "add_prefix_space");
+  const Json* told = json_member(tokenizer_config, "add_prefix_space");
   if (config.family->architecture == "llama" && told && told->is_boolean())
     out->adds_space = told->get<bool>();
   if (config.family->architecture == "gemma3" && !out->is_byte_level()) out->adds_space = false;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_member.h"
 
 namespace hwtv::transform {
 
@@ -37,15 +38,10 @@ Result<Json> read_json_if_there(const std::string& path, std::span<const std::st
   return read_json(path, skip);
 }
 
-const Json* member(const Json& object, std::string_view key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-std::string text_member(const Json& object, std::string_view key) {
-  const Json* value = member(object, key);
-  return value && value->is_string() ? value->get<std::string>() : std::string();
+std::string token_text(const Json& settings, std::string_view kind) {
+  const Json* token = json_member(settings, fmt::format("{}_token", kind));
+  if (!token) return {};
+  return token->is_string() ? token->get<std::string>() : json_text(*token, "content");
 }
 
 }  // namespace hwtv::transform

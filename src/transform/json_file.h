@@ -19,10 +19,8 @@ Result<nlohmann::json> read_json(const std::string& path,
 Result<nlohmann::json> read_json_if_there(const std::string& path,
                                           std::span<const std::string_view> skip = {});
 
-// A member that is there and not null; nullptr otherwise.
-const nlohmann::json* member(const nlohmann::json& object, std::string_view key);
-
-// A text as UTF-8; empty where the member is no text.
-std::string text_member(const nlohmann::json& object, std::string_view key);
+// A special token ("bos") as tokenizer_config.json tells it: its text, be it written plainly or
+// with settings; empty: none.
+std::string token_text(const nlohmann::json& settings, std::string_view kind);
 
 }  // namespace hwtv::transform

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.h"
 #include "base/quoted.h"
 #include "transform/json_file.h"
 
@@ -51,13 +52,13 @@ const std::vector<Known>& table() {
 }
 
 bool flag(const Json& object, std::string_view key, bool otherwise) {
-  const Json* value = member(object, key);
+  const Json* value = json_member(object, key);
   return value && value->is_boolean() ? value->get<bool>() : otherwise;
 }
 
 // One step in words; empty where it cuts nothing.  Errors: unsupported.
 Result<std::string> step_of(const std::string& path, const Json& step) {
-  const std::string type = text_member(step, "type");
+  const std::string type = json_text(step, "type");
   const auto odd = [&](std::string_view what) {
     return fail(ErrorCode::unsupported,
                 fmt::format("{}: its pre_tokenizer has a step {}", path, hwtv::quoted(what)),
@@ -72,12 +73,12 @@ Result<std::string> step_of(const std::string& path, const Json& step) {
                                                   : odd("Digits of several digits");
   if (type != "Split") return odd(type.empty() ? "null" : type);
   // Keeping the pieces between the matches' opposite is keeping the matches.
-  const std::string behavior = text_member(step, "behavior");
+  const std::string behavior = json_text(step, "behavior");
   const bool is_inverted = flag(step, "invert", false);
   if (!(behavior == "Isolated" && !is_inverted) && !(behavior == "Removed" && is_inverted))
     return odd(fmt::format("Split, {}", behavior));
-  const Json* pattern = member(step, "pattern");
-  std::string expression = pattern ? text_member(*pattern, "Regex") : std::string();
+  const Json* pattern = json_member(step, "pattern");
+  std::string expression = pattern ? json_text(*pattern, "Regex") : std::string();
   if (expression.empty()) return odd("Split by a fixed text");
   return expression;
 }
@@ -85,9 +86,9 @@ Result<std::string> step_of(const std::string& path, const Json& step) {
 Result<std::vector<std::string>> steps_of(const std::string& path, const Json& tokenizer) {
   std::vector<std::string> steps;
   const Json none;
-  const Json* pre_tokenizer = member(tokenizer, "pre_tokenizer");
+  const Json* pre_tokenizer = json_member(tokenizer, "pre_tokenizer");
   if (!pre_tokenizer) pre_tokenizer = &none;
-  const Json* sequence = member(*pre_tokenizer, "pretokenizers");
+  const Json* sequence = json_member(*pre_tokenizer, "pretokenizers");
   const Json one = Json::array({*pre_tokenizer});
   for (const Json& step : sequence && sequence->is_array() ? *sequence : one) {
     HWTV_TRY(std::string text, step_of(path, step));
@@ -100,7 +101,7 @@ Result<std::vector<std::string>> steps_of(const std::string& path, const Json& t
 
 Result<std::string> pre_tokenizer_name(const std::string& path, const Json& tokenizer) {
   HWTV_TRY(const std::vector<std::string> steps, steps_of(path, tokenizer));
-  const Json* model = member(tokenizer, "model");
+  const Json* model = json_member(tokenizer, "model");
   const bool ignores_merges = model && flag(*model, "ignore_merges", false);
   for (const Known& known : table())
     if (std::ranges::equal(known.steps, steps))

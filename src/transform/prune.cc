@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "gguf/writer.h"
+#include "transform/counted_sink.h"
 #include "transform/row_conversion.h"
 
 namespace hwtv::transform {
@@ -203,14 +204,7 @@ Result<void> prune_file(const PruneJob& job, const std::string& path) {
     if (name.empty()) continue;
     HWTV_TRY(const DType dtype, tensor.require_dtype());
     const auto source = [&, from = &tensor](const gguf::Writer::Sink& sink) {
-      const auto counted = [&](std::span<const std::byte> bytes) -> Result<void> {
-        if (job.is_cancelled && job.is_cancelled())
-          return fail(ErrorCode::cancelled, fmt::format("stopped; {} was not written", path));
-        HWTV_TRY_VOID(sink(bytes));
-        done_bytes += static_cast<int64_t>(bytes.size());
-        if (job.on_progress) job.on_progress(done_bytes);
-        return {};
-      };
+      const auto counted = counted_sink(job, path, sink, done_bytes);
       return copy_bytes({from->data, static_cast<size_t>(from->n_bytes)}, counted,
                         [&](std::span<const std::byte> bytes) { job.file.release(bytes); });
     };

@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/quoted.h"
 #include "base/units.h"
-#include "gguf/quoted.h"
 #include "gguf/writer.h"
+#include "transform/counted_sink.h"
 #include "transform/row_conversion.h"
 
 namespace hwtv::transform {
 namespace {
-
-constexpr uint32_t kQuantizationVersion = 2;  // of the layouts in ops/quant_blocks.h
-
-std::string size_text(int64_t n_bytes) { return format_bytes(static_cast<double>(n_bytes)); }
 
 int64_t bytes_of(const TensorChoice& choice) {
   return dtype_bytes(choice.to, choice.tensor->n_elements);
@@ -32,7 +29,7 @@ Result<std::vector<float>> importance_of(const QuantizeJob& job, const TensorCho
   return fail(
       ErrorCode::invalid_request,
       fmt::format("{}: tensor {} has {} columns, its importance data {}", job.importance_path,
-                  gguf::quoted(choice.tensor->name), n_needed, importance.size()),
+                  hwtv::quoted(choice.tensor->name), n_needed, importance.size()),
       "use importance data that was collected from this model");
 }
 
@@ -97,14 +94,7 @@ Result<RelativeErrors> quantize_file(const QuantizeJob& job, const std::string& 
   for (size_t i = 0; i < job.choices.size(); ++i) {
     const TensorChoice& choice = job.choices[i];
     const auto convert = [&, i](const gguf::Writer::Sink& sink) -> Result<void> {
-      const auto counted = [&](std::span<const std::byte> bytes) -> Result<void> {
-        if (job.is_cancelled && job.is_cancelled())
-          return fail(ErrorCode::cancelled, fmt::format("stopped; {} was not written", path));
-        HWTV_TRY_VOID(sink(bytes));
-        done_bytes += static_cast<int64_t>(bytes.size());
-        if (job.on_progress) job.on_progress(done_bytes);
-        return {};
-      };
+      const auto counted = counted_sink(job, path, sink, done_bytes);
       if (job.choices[i].from == job.choices[i].to)
         return copy_tensor(job.file, *job.choices[i].tensor, counted);
       HWTV_TRY(errors[i], convert_tensor(job, job.choices[i], team, counted));
@@ -116,7 +106,7 @@ Result<RelativeErrors> quantize_file(const QuantizeJob& job, const std::string& 
   if (written) return errors;
   if (written.error().code == ErrorCode::io)
     written.error().what +=
-        fmt::format(", after {} of {}", size_text(done_bytes), size_text(needed_bytes));
+        fmt::format(", after {} of {}", format_bytes(done_bytes), format_bytes(needed_bytes));
   return fail(std::move(written.error()));
 }
 
