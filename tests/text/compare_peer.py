@@ -139,8 +139,7 @@ def main():
     parser.add_argument("--hwtv", default=ROOT / "build/release/hwtv")
     parser.add_argument("vocabularies", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
-    vocabularies = options.vocabularies or sorted(
-        path for path in [*MODELS.glob("ggml-vocab-*.gguf"), DEMO] if "bert" not in path.name)
+    vocabularies = options.vocabularies or sorted([*MODELS.glob("ggml-vocab-*.gguf"), DEMO])
     missing = [path for path in [PEER, options.hwtv, *vocabularies] if not pathlib.Path(path).exists()]
     if missing or not vocabularies:
         sys.exit(f"FAIL tokenizers against the peer: missing {missing}; run make peer and make build")
