@@ -124,12 +124,11 @@ Result<Measured> measure(const OpBench& bench, ops::Backend& backend, int n_step
   measured.median_s = percentile(seconds, 0.5);
   measured.spread = (percentile(seconds, 0.9) - percentile(seconds, 0.1)) / measured.median_s;
 
-  const int64_t n_seen = bench.first_position + bench.n_tokens;
+  const ops::SliceSize slice_size{bench.first_position, bench.n_tokens};
   const ops::StepSizes sizes{.n_tokens = bench.n_tokens,
                              .n_outputs = 1,
                              .n_seqs = 1,
-                             .n_kv_read_tokens = n_seen,
-                             .n_attended = bench.n_tokens * (bench.first_position + n_seen + 1) / 2,
+                             .slices = {&slice_size, 1},
                              .k_dtype = bench.limits.k_dtype,
                              .v_dtype = bench.limits.v_dtype};
   for (const ops::NamedOp& named : bench.program.ops) {

@@ -82,6 +82,7 @@ Engine::Engine(ops::Backend& backend, const model::Model& model, EngineConfig co
       pools_(make_pools(limits_)) {
   const size_t n_seqs = static_cast<size_t>(limits_.n_seqs_max);
   demands_.reserve(n_seqs);
+  slice_sizes_.reserve(n_seqs);
   plan_.slices.reserve(n_seqs);
   tokens_.reserve(static_cast<size_t>(limits_.n_tokens_max));
   output_rows_.reserve(static_cast<size_t>(limits_.n_outputs_max));
@@ -340,15 +341,15 @@ void Engine::record_step(const StepTimes& times, const ops::StepResult& result) 
   sizes.n_seqs = record.n_seqs;
   sizes.k_dtype = config_.k_dtype;
   sizes.v_dtype = config_.v_dtype;
+  slice_sizes_.clear();
   for (const SlicePlan& slice : plan_.slices) {
     const Demand& demand = demands_[static_cast<size_t>(slice.sequence)];
     const Sequence& sequence = *running_[static_cast<size_t>(slice.sequence)];
     (demand.n_cached >= sequence.n_prompt ? record.n_decode_tokens : record.n_prefill_tokens) +=
         static_cast<int>(slice.n_tokens);
-    sizes.n_kv_read_tokens += demand.n_cached + slice.n_tokens;
-    sizes.n_attended +=
-        slice.n_tokens * demand.n_cached + slice.n_tokens * (slice.n_tokens + 1) / 2;
+    slice_sizes_.push_back({demand.n_cached, slice.n_tokens});
   }
+  sizes.slices = slice_sizes_;
   record.n_decode_tokens -= record.n_proposed_tokens - record.n_accepted_tokens;
   record.work = ops::work(model_.program(), sizes);
   recorder_.add_step(record);

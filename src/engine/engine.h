@@ -121,6 +121,7 @@ class Engine {
 
   // The step in the making; sized once.
   std::vector<Demand> demands_;
+  std::vector<ops::SliceSize> slice_sizes_;  // of the step that is recorded
   BatchPlan plan_;
   std::vector<int32_t> tokens_, output_rows_;
   std::vector<ops::SliceInput> slices_;

@@ -8,7 +8,9 @@ namespace hwtv::model {
 namespace {
 
 constexpr Architecture kArchitectures[] = {
-    {"llama", record_llama},
+    {"gemma2", record_gemma2},     {"gemma3", record_gemma3},   {"llama", record_llama},
+    {"mistral3", record_mistral3}, {"phi3", record_phi3},       {"qwen2", record_qwen2},
+    {"qwen3", record_qwen3},       {"smollm3", record_smollm3},
 };
 
 }  // namespace

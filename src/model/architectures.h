@@ -31,7 +31,21 @@ std::span<const Architecture> architectures();
 // Errors: unsupported, with the names of those that are supported.
 Result<const Architecture*> find_architecture(std::string_view name);
 
+Result<ops::Program> record_gemma2(const ModelConfig& config, const gguf::File& file,
+                                   const RecordOptions& options);
+Result<ops::Program> record_gemma3(const ModelConfig& config, const gguf::File& file,
+                                   const RecordOptions& options);
 Result<ops::Program> record_llama(const ModelConfig& config, const gguf::File& file,
                                   const RecordOptions& options);
+Result<ops::Program> record_mistral3(const ModelConfig& config, const gguf::File& file,
+                                     const RecordOptions& options);
+Result<ops::Program> record_phi3(const ModelConfig& config, const gguf::File& file,
+                                 const RecordOptions& options);
+Result<ops::Program> record_qwen2(const ModelConfig& config, const gguf::File& file,
+                                  const RecordOptions& options);
+Result<ops::Program> record_qwen3(const ModelConfig& config, const gguf::File& file,
+                                  const RecordOptions& options);
+Result<ops::Program> record_smollm3(const ModelConfig& config, const gguf::File& file,
+                                    const RecordOptions& options);
 
 }  // namespace hwtv::model

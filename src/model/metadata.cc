@@ -61,6 +61,17 @@ Result<int64_t> Metadata::count_or(std::string_view suffix, int64_t otherwise,
   return value.value_or(otherwise);
 }
 
+Result<std::optional<std::vector<bool>>> Metadata::find_layer_flags(std::string_view suffix,
+                                                                    int64_t n_layers) const {
+  const gguf::Value* found = file_.find(key(suffix));
+  if (found == nullptr || found->type() != gguf::ValueType::ARRAY) return std::nullopt;
+  const auto flags = found->as_ints(n_layers);
+  if (!flags || static_cast<int64_t>(flags->size()) < n_layers)
+    return corrupt(suffix, fmt::format("is an {}, expected a flag for each of {} layers",
+                                       found->description(), n_layers));
+  return std::vector<bool>(flags->begin(), flags->end());
+}
+
 Result<std::optional<double>> Metadata::find_number(std::string_view suffix,
                                                     NumberBounds bounds) const {
   HWTV_TRY(const std::optional<double> value, file_.get<double>(key(suffix)));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "gguf/file.h"
@@ -35,6 +36,10 @@ class Metadata {
   Result<int64_t> count(std::string_view suffix, CountBounds bounds = {}) const;
   Result<int64_t> count_or(std::string_view suffix, int64_t otherwise,
                            CountBounds bounds = {}) const;
+
+  // One flag for each layer.  nullopt: absent, or no array.  Errors: corrupt_file (too few).
+  Result<std::optional<std::vector<bool>>> find_layer_flags(std::string_view suffix,
+                                                            int64_t n_layers) const;
 
   // A finite number.  Errors: corrupt_file.
   Result<std::optional<double>> find_number(std::string_view suffix, NumberBounds bounds) const;

@@ -25,9 +25,11 @@ Result<Model> Model::from_file(gguf::File file, const RecordOptions& options) {
 }
 
 std::span<const std::byte> Model::weight_bytes(ops::WeightId id) const {
-  const gguf::TensorInfo* tensor = file_.find_tensor(program_.weight(id).name);
+  const ops::WeightDecl& weight = program_.weight(id);
+  const gguf::TensorInfo* tensor = file_.find_tensor(weight.name);
   if (tensor->data == nullptr) return {};
-  return {tensor->data, static_cast<size_t>(tensor->n_bytes)};
+  return {tensor->data + weight.first_row * dtype_bytes(weight.dtype, weight.width),
+          static_cast<size_t>(weight.n_bytes())};
 }
 
 ops::WeightSource Model::weight_source(ops::WeightId id) const {

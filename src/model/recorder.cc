@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "model/metadata.h"
 
 namespace hwtv::model {
@@ -39,7 +40,7 @@ ops::WeightId Recorder::weight(const std::string& name, std::vector<int64_t> sha
                                ops::WeightRole role) {
   const Result<DType> dtype = check_tensor(name, shape);
   if (!dtype && !error_) error_ = dtype.error();
-  ignore(name);
+  mark_used(name);
   // After an error the shape that was asked for goes on, so that what follows fits together.
   return program_.add_weight({.name = name,
                               .dtype = dtype.value_or(DType::F32),
@@ -48,14 +49,30 @@ ops::WeightId Recorder::weight(const std::string& name, std::vector<int64_t> sha
                               .role = role});
 }
 
-void Recorder::ignore(const std::string& name) {
+void Recorder::mark_used(const std::string& name) {
   if (const gguf::TensorInfo* tensor = file_.find_tensor(name))
     used_[static_cast<size_t>(tensor - file_.tensors().data())] = true;
+}
+
+void Recorder::leave_out(const std::string& name, int64_t width) {
+  const Result<DType> dtype = check_tensor(name, {width});
+  if (!dtype && !error_) error_ = dtype.error();
+  mark_used(name);
 }
 
 ops::WeightId Recorder::matrix(const std::string& name, int64_t n_out, int64_t n_in,
                                ops::WeightRole role) {
   return weight(name, {n_in, n_out}, role);
+}
+
+ops::WeightId Recorder::matrix_rows(const std::string& name, int64_t n_rows, int64_t first,
+                                    int64_t n_out, int64_t n_in) {
+  CHECK(first >= 0 && n_out >= 1 && first + n_out <= n_rows);
+  const ops::WeightId id = weight(name, {n_in, n_rows}, ops::WeightRole::matrix);
+  ops::WeightDecl& decl = program_.weights[static_cast<size_t>(id)];
+  decl.first_row = first;
+  decl.n_rows = n_out;
+  return id;
 }
 
 ops::WeightId Recorder::vector(const std::string& name, int64_t width, ops::WeightRole role) {
@@ -71,10 +88,10 @@ ops::ValueId Recorder::like(const std::string& name, ops::ValueId x, int64_t wid
   return program_.add_value(name, program_.value(x).rows, width);
 }
 
-ops::ValueId Recorder::embed(ops::WeightId weight_id) {
+ops::ValueId Recorder::embed(ops::WeightId weight_id, float scale) {
   const ops::ValueId out =
       program_.add_value("embedding", ops::Rows::n_tokens, program_.weight(weight_id).width);
-  program_.add_op("embedding", ops::Embed{weight_id, out});
+  program_.add_op("embedding", ops::Embed{weight_id, out, scale});
   return out;
 }
 
@@ -99,14 +116,15 @@ ops::ValueId Recorder::rope(const std::string& name, ops::ValueId x, ops::Weight
   return out;
 }
 
-void Recorder::kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, int32_t layer) {
-  program_.add_op(name, ops::KvWrite{k, v, 0, layer});
+void Recorder::kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, KvLayer layer) {
+  program_.add_op(name, ops::KvWrite{k, v, layer.group, layer.layer});
 }
 
-ops::ValueId Recorder::attention(const std::string& name, ops::ValueId q, int32_t layer,
-                                 int64_t n_heads, float scale) {
-  const ops::ValueId out = like(name, q, n_heads * program_.kv_groups[0].value_dim);
-  program_.add_op(name, ops::Attention{q, 0, layer, n_heads, scale, out});
+ops::ValueId Recorder::attention(const std::string& name, ops::ValueId q, KvLayer layer,
+                                 int64_t n_heads, float scale, float softcap) {
+  const ops::KvGroup& group = program_.kv_groups[static_cast<size_t>(layer.group)];
+  const ops::ValueId out = like(name, q, n_heads * group.value_dim);
+  program_.add_op(name, ops::Attention{q, layer.group, layer.layer, n_heads, scale, out, softcap});
   return out;
 }
 
@@ -120,6 +138,12 @@ ops::ValueId Recorder::glu(const std::string& name, ops::ValueId gate, ops::Valu
 ops::ValueId Recorder::add(const std::string& name, ops::ValueId a, ops::ValueId b) {
   const ops::ValueId out = like(name, a, program_.value(a).width);
   program_.add_op(name, ops::Add{a, b, out});
+  return out;
+}
+
+ops::ValueId Recorder::softcap(const std::string& name, ops::ValueId x, float cap) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::Softcap{x, cap, out});
   return out;
 }
 

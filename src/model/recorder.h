@@ -12,6 +12,12 @@
 
 namespace hwtv::model {
 
+// Where a layer's keys and values are kept.
+struct KvLayer {
+  int32_t group = 0;  // in Program::kv_groups
+  int32_t layer = 0;  // within the group
+};
+
 class Recorder {
  public:
   // Requires: `file` outlives the Recorder.
@@ -25,26 +31,30 @@ class Recorder {
   ops::WeightId matrix(const std::string& name, int64_t n_out, int64_t n_in,
                        ops::WeightRole role = ops::WeightRole::matrix);
   ops::WeightId vector(const std::string& name, int64_t width, ops::WeightRole role);
+  // Rows [first, first + n_out) of a tensor of n_rows rows.  All its rows are to be declared.
+  ops::WeightId matrix_rows(const std::string& name, int64_t n_rows, int64_t first, int64_t n_out,
+                            int64_t n_in);
   // kNoWeight where the file has no such tensor.
   ops::WeightId optional_vector(const std::string& name, int64_t width, ops::WeightRole role);
 
   // Ops; each names its output after itself.
-  ops::ValueId embed(ops::WeightId weight);
+  ops::ValueId embed(ops::WeightId weight, float scale = 1);
   ops::ValueId rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight, float eps);
   ops::ValueId matmul(const std::string& name, ops::ValueId x, ops::WeightId weight,
                       ops::WeightId bias = ops::kNoWeight);
   ops::ValueId rope(const std::string& name, ops::ValueId x, ops::WeightId factors,
                     int64_t head_dim, const ops::RopeConfig& rope);
-  void kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, int32_t layer);
-  ops::ValueId attention(const std::string& name, ops::ValueId q, int32_t layer, int64_t n_heads,
-                         float scale);
+  void kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, KvLayer layer);
+  ops::ValueId attention(const std::string& name, ops::ValueId q, KvLayer layer, int64_t n_heads,
+                         float scale, float softcap = 0);
   ops::ValueId glu(const std::string& name, ops::ValueId gate, ops::ValueId up,
                    ops::Activation activation);
   ops::ValueId add(const std::string& name, ops::ValueId a, ops::ValueId b);
+  ops::ValueId softcap(const std::string& name, ops::ValueId x, float cap);
   ops::ValueId select_outputs(ops::ValueId x);
 
-  // A tensor that the file may hold and this program has no use for.
-  void ignore(const std::string& name);
+  // A tensor that the file must hold, and that only other settings would use.
+  void leave_out(const std::string& name, int64_t width);
 
   // The Program, or the first error met.  Errors: corrupt_file (a tensor missing or of another
   // shape); unsupported (a tensor type, or a tensor that no op used: the model is then more than
@@ -53,6 +63,7 @@ class Recorder {
 
  private:
   ops::WeightId weight(const std::string& name, std::vector<int64_t> shape, ops::WeightRole role);
+  void mark_used(const std::string& name);
   Result<DType> check_tensor(const std::string& name, const std::vector<int64_t>& shape) const;
   Result<void> check_all_used() const;
   ops::ValueId like(const std::string& name, ops::ValueId x, int64_t width);

@@ -42,6 +42,7 @@ std::string_view op_name(const Op& op) {
             [](const MatMul&) { return "MatMul"; }, [](const Rope&) { return "Rope"; },
             [](const KvWrite&) { return "KvWrite"; }, [](const Attention&) { return "Attention"; },
             [](const Glu&) { return "Glu"; }, [](const Add&) { return "Add"; },
+            [](const Softcap&) { return "Softcap"; },
             [](const SelectOutputs&) { return "SelectOutputs"; }},
       op);
 }
@@ -61,6 +62,7 @@ std::vector<ValueId> op_inputs(const Op& op) {
             [](const Add& o) {
               return Ids{o.a, o.b};
             },
+            [](const Softcap& o) { return Ids{o.x}; },
             [](const SelectOutputs& o) { return Ids{o.x}; }},
       op);
 }
@@ -105,6 +107,7 @@ class ShapeCheck {
   void operator()(const Rope& o) const {
     CHECK(o.head_dim > 0 && value(o.x).width % o.head_dim == 0);
     CHECK(o.rope.n_rotated > 0 && o.rope.n_rotated <= o.head_dim && o.rope.n_rotated % 2 == 0);
+    CHECK(o.rope.growth_tokens > 0);
     if (o.factors != kNoWeight) CHECK(weight(o.factors).width == o.rope.n_rotated / 2);
     same(o.out, Rows::n_tokens, value(o.x).width);
   }
@@ -116,6 +119,7 @@ class ShapeCheck {
   void operator()(const Attention& o) const {
     const KvGroup& kv = group(o.kv_group, o.layer);
     CHECK(o.n_heads % kv.n_kv_heads == 0);
+    CHECK(o.softcap >= 0);
     same(o.q, Rows::n_tokens, o.n_heads * kv.head_dim);
     same(o.out, Rows::n_tokens, o.n_heads * kv.value_dim);
   }
@@ -126,6 +130,10 @@ class ShapeCheck {
   void operator()(const Add& o) const {
     same(o.b, value(o.a).rows, value(o.a).width);
     same(o.out, value(o.a).rows, value(o.a).width);
+  }
+  void operator()(const Softcap& o) const {
+    CHECK(o.cap > 0);
+    same(o.out, value(o.x).rows, value(o.x).width);
   }
   void operator()(const SelectOutputs& o) const {
     CHECK(value(o.x).rows == Rows::n_tokens);

@@ -41,14 +41,16 @@ struct WeightDecl {
   int64_t n_rows;
   int64_t width;
   WeightRole role;
+  int64_t first_row = 0;  // of the tensor, which may have more rows: queries, keys, values in one
 
   int64_t n_bytes() const { return n_rows * dtype_bytes(dtype, width); }
 };
 
-// out = weight[tokens].                                   out (n_tokens, weight.width)
+// out = weight[tokens] * scale.                           out (n_tokens, weight.width)
 struct Embed {
   WeightId weight;
   ValueId out;
+  float scale = 1;
 };
 
 // out = x / sqrt(mean(x^2) + eps) * weight, over each group of `weight.width` elements of a row.
@@ -89,7 +91,8 @@ struct KvWrite {
 };
 
 // Causal attention of this step's tokens over their own sequence's cache, this step's keys
-// included. q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
+// included; over the last `window_tokens` of it where the group has a window.
+// q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
 struct Attention {
   ValueId q;
   int32_t kv_group;
@@ -97,6 +100,7 @@ struct Attention {
   int64_t n_heads;  // a multiple of the group's n_kv_heads
   float scale;      // of q . k before the softmax
   ValueId out;
+  float softcap = 0;  // scores s become softcap * tanh(s / softcap); 0: they stay
 };
 
 enum class Activation { silu, gelu_tanh };
@@ -116,13 +120,21 @@ struct Add {
   ValueId out;
 };
 
+// out = cap * tanh(x / cap).                              x, out (rows, width); cap > 0
+struct Softcap {
+  ValueId x;
+  float cap;
+  ValueId out;
+};
+
 // Keeps the rows whose output is asked for.  x (n_tokens, width), out (n_outputs, width)
 struct SelectOutputs {
   ValueId x;
   ValueId out;
 };
 
-using Op = std::variant<Embed, RmsNorm, MatMul, Rope, KvWrite, Attention, Glu, Add, SelectOutputs>;
+using Op = std::variant<Embed, RmsNorm, MatMul, Rope, KvWrite, Attention, Glu, Add, Softcap,
+                        SelectOutputs>;
 std::string_view op_name(const Op& op);  // "MatMul"
 
 // What the op reads and writes among the values (not weights, not the cache).

@@ -19,6 +19,12 @@ double pair_of_turns(const RopeConfig& rope, double n_turns) {
 
 }  // namespace
 
+double rope_magnitude(const RopeConfig& rope, int64_t position) {
+  if (rope.growth == 0) return rope.magnitude;
+  const auto n_contexts = static_cast<double>(position / rope.growth_tokens);
+  return rope.magnitude * (1.0 + rope.growth * std::log1p(n_contexts));
+}
+
 std::vector<float> rope_frequencies(const RopeConfig& rope, std::span<const float> factors) {
   const int64_t n_pairs = rope.n_rotated / 2;
   CHECK(rope.n_rotated % 2 == 0);

@@ -22,7 +22,13 @@ struct RopeConfig {
   double yarn_beta_slow = 1.0;
   int64_t yarn_original_context_tokens = 0;
   double magnitude = 1.0;  // multiplies the rotated elements (YaRN's attention factor, complete)
+  // At position p the magnitude is multiplied by 1 + growth * log(1 + floor(p / growth_tokens)).
+  double growth = 0.0;
+  int64_t growth_tokens = 1;
 };
+
+// What multiplies the rotated elements at one position.
+double rope_magnitude(const RopeConfig& rope, int64_t position);
 
 // Radians per position for each pair.  Returns n_rotated / 2 values.
 // factors: n_rotated / 2 divisors (`rope_freqs.weight`) or empty.

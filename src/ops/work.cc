@@ -1,9 +1,26 @@
 #include "ops/work.h"
 
+#include <algorithm>
+
 namespace hwtv::ops {
 namespace {
 
 constexpr double kF32Bytes = 4;
+
+// What one slice's tokens see of their own cache.
+struct Seen {
+  int64_t n_read = 0;      // positions that any of them attends to
+  int64_t n_attended = 0;  // sum over its tokens of the positions each attends to
+};
+
+Seen seen_by(const SliceSize& slice, int64_t window_tokens) {
+  const int64_t n_last = slice.n_cached + slice.n_tokens;  // what the last token sees unwindowed
+  const int64_t window = window_tokens > 0 ? window_tokens : n_last;
+  const int64_t n_whole = std::clamp<int64_t>(window - slice.n_cached, 0, slice.n_tokens);
+  return {.n_read = n_last - std::max<int64_t>(0, slice.n_cached + 1 - window),
+          .n_attended = n_whole * slice.n_cached + n_whole * (n_whole + 1) / 2 +
+                        (slice.n_tokens - n_whole) * window};
+}
 
 // Prices one op; each rule is the op's definition read as traffic.
 class Pricing {
@@ -40,10 +57,15 @@ class Pricing {
   hw::Work operator()(const Attention& o) const {
     const KvGroup& group = program_.kv_groups[static_cast<size_t>(o.kv_group)];
     const double pair_flops = 2.0 * n(o.n_heads) * n(group.head_dim + group.value_dim);
-    return {
-        .read_bytes = value_bytes(o.q) + n(sizes_.n_kv_read_tokens) * layer_token_bytes(o.kv_group),
-        .written_bytes = value_bytes(o.out),
-        .flops = n(sizes_.n_attended) * pair_flops};
+    Seen all;
+    for (const SliceSize& slice : sizes_.slices) {
+      const Seen seen = seen_by(slice, group.window_tokens);
+      all.n_read += seen.n_read;
+      all.n_attended += seen.n_attended;
+    }
+    return {.read_bytes = value_bytes(o.q) + n(all.n_read) * layer_token_bytes(o.kv_group),
+            .written_bytes = value_bytes(o.out),
+            .flops = n(all.n_attended) * pair_flops};
   }
   hw::Work operator()(const Glu& o) const {
     return {.read_bytes = value_bytes(o.gate) + value_bytes(o.up),
@@ -54,6 +76,11 @@ class Pricing {
     return {.read_bytes = value_bytes(o.a) + value_bytes(o.b),
             .written_bytes = value_bytes(o.out),
             .flops = elements(o.a)};
+  }
+  hw::Work operator()(const Softcap& o) const {
+    return {.read_bytes = value_bytes(o.x),
+            .written_bytes = value_bytes(o.out),
+            .flops = 6 * elements(o.x)};
   }
   hw::Work operator()(const SelectOutputs& o) const {
     return {.read_bytes = value_bytes(o.out), .written_bytes = value_bytes(o.out)};

@@ -2,19 +2,25 @@
 // with it, `observe` measures against it, the account shows the ratio.
 #pragma once
 #include <cstdint>
+#include <span>
 
 #include "hw/work.h"
 #include "ops/program.h"
 
 namespace hwtv::ops {
 
+// The tokens of one sequence in one step.
+struct SliceSize {
+  int64_t n_cached = 0;  // tokens in the cache before the step
+  int64_t n_tokens = 0;
+};
+
 // The sizes of one step.
 struct StepSizes {
   int64_t n_tokens = 0;
   int64_t n_outputs = 0;
   int64_t n_seqs = 0;
-  int64_t n_kv_read_tokens = 0;  // sum over slices of the tokens in their cache after the step
-  int64_t n_attended = 0;        // sum over tokens of the positions each attends to
+  std::span<const SliceSize> slices = {};
   DType k_dtype = DType::F16;
   DType v_dtype = DType::F16;
 };

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 
 namespace hwtv::text {
 
@@ -134,7 +134,7 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
   if (*model != "gpt2" && *model != "gemma4") {
     return fail(ErrorCode::unsupported,
                 fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4, bert, t5",
-                            gguf::quoted(*model)),
+                            hwtv::quoted(*model)),
                 "take a model with a BPE, SentencePiece or WordPiece vocabulary");
   }
   const std::string_view name = *model == "gemma4"     ? "gemma4"
@@ -145,7 +145,7 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     std::string known;
     for (const std::string_view other : pre_tokenizer_names()) known.append(" ").append(other);
     return fail(ErrorCode::unsupported,
-                fmt::format("pre-tokenizer {} is not known; known:{}", gguf::quoted(name), known),
+                fmt::format("pre-tokenizer {} is not known; known:{}", hwtv::quoted(name), known),
                 "a newer hwtv may know it; src/text/pre_tokenizer_rules.cc is where it is added");
   }
   add_bos_ = rule_->add_bos;

@@ -29,7 +29,8 @@ inline Result<Logits> forward(ops::Backend& backend, const model::Model& model,
   limits.context_tokens_max = n_prompt;
   limits.k_dtype = limits.v_dtype = options.kv_dtype;
   const int64_t n_blocks = (n_prompt + limits.kv_block_tokens - 1) / limits.kv_block_tokens;
-  limits.n_kv_blocks = {n_blocks};
+  const size_t n_groups = model.program().kv_groups.size();
+  limits.n_kv_blocks.assign(n_groups, n_blocks);
   HWTV_TRY_VOID(backend.spec().supports(model.program(), limits));
 
   std::vector<ops::WeightHandle> weights;
@@ -43,11 +44,12 @@ inline Result<Logits> forward(ops::Backend& backend, const model::Model& model,
   // Blocks in reverse: a backend that took positions for places would show.
   std::vector<int32_t> table;
   for (int64_t block = n_blocks; block-- > 0;) table.push_back(static_cast<int32_t>(block));
+  const std::vector<std::span<const int32_t>> tables(n_groups, table);
 
   Logits logits;
   for (int64_t first = 0; first < n_prompt; first += chunk) {
     const int64_t n = std::min(chunk, n_prompt - first);
-    const ops::SliceInput slice{.n_tokens = n, .first_position = first, .block_tables = {table}};
+    const ops::SliceInput slice{.n_tokens = n, .first_position = first, .block_tables = tables};
     std::vector<int32_t> output_rows;
     for (const int32_t row : rows)
       if (row >= first && row < first + n) output_rows.push_back(row - static_cast<int32_t>(first));

@@ -19,7 +19,7 @@ import tempfile
 
 import numpy as np
 
-N_PROMPT_TOKENS = 100  # crosses kv_block edges at 32, 64 and 96 and the original context of 32
+N_PROMPT_TOKENS = 100  # crosses kv_block edges at 32, 64 and 96, original contexts and windows
 LOGIT_ROWS = [0, 1, 15, 31, 32, 33, 63, 64, 80, 99]
 VOCAB_SIZE = 83
 
@@ -27,14 +27,31 @@ BASE = dict(vocab_size=VOCAB_SIZE, hidden_size=48, intermediate_size=88, num_hid
             num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=128,
             rms_norm_eps=0.02, tie_word_embeddings=False,
             rope_parameters=dict(rope_type="default", rope_theta=25000.0))
+# The families other than llama: two query heads for each of keys, and values no default has.
+GROUPED = dict(num_key_value_heads=2, head_dim=20)
+GEMMA = dict(GROUPED, tie_word_embeddings=True, hidden_activation="gelu_pytorch_tanh",
+             query_pre_attn_scalar=20)
 
 
-def rope(rope_type, theta=20000.0, **rest):
+def rope(rope_type="default", theta=20000.0, **rest):
     return dict(rope_type=rope_type, rope_theta=theta, **rest)
 
 
+def gemma3_rope(local_theta=3000.0, **rest):
+    return dict(full_attention=rope(**rest), sliding_attention=rope("default", local_theta))
+
+
+def longrope(n_pairs, original, trained):
+    """A phi3 context: `original` tokens, stretched to `trained` by one divisor for each pair."""
+    return dict(
+        max_position_embeddings=trained, original_max_position_embeddings=original,
+        rope_parameters=rope("longrope", original_max_position_embeddings=original,
+                             long_factor=[1.5 + i for i in range(n_pairs)],
+                             short_factor=[1.0 + i / 16 for i in range(n_pairs)]))
+
+
 # Settings are far from every default, so that none can be ignored unseen.
-CASES = {
+LLAMA_CASES = {
     "mha_untied": dict(),
     "gqa_tied": dict(num_attention_heads=6, num_key_value_heads=2, tie_word_embeddings=True),
     "mqa_attention_bias": dict(num_key_value_heads=1, attention_bias=True),
@@ -61,6 +78,36 @@ CASES = {
         num_key_value_heads=2, head_dim=24, attention_bias=True,
         rope_parameters=rope("llama3", 12000.0, factor=4.0, low_freq_factor=1.0,
                              high_freq_factor=2.0, original_max_position_embeddings=64)),
+}
+
+# name: (family, settings beside BASE).  The families are in FAMILIES.
+CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | {
+    "qwen2": ("qwen2", dict(num_key_value_heads=2)),
+    "qwen2_tied": ("qwen2", dict(num_attention_heads=6, num_key_value_heads=3, num_hidden_layers=3,
+                                 tie_word_embeddings=True)),
+    "qwen3": ("qwen3", dict(GROUPED)),
+    "qwen3_tied_bias": ("qwen3", dict(head_dim=32, num_key_value_heads=1, tie_word_embeddings=True,
+                                      attention_bias=True)),
+    "smollm3": ("smollm3", dict(num_key_value_heads=2, num_hidden_layers=5, pad_token_id=0)),
+    "mistral3": ("mistral3", dict(
+        num_attention_heads=2, num_key_value_heads=1, head_dim=64,
+        rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32,
+                             mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.3))),
+    # The converter writes no base: the family has always had this one.
+    "gemma2": ("gemma2", dict(GEMMA, num_hidden_layers=4, sliding_window=24,
+                              rope_parameters=rope("default", 10000.0),
+                              attn_logit_softcapping=3.0, final_logit_softcapping=5.0)),
+    "gemma3": ("gemma3", dict(GEMMA, num_hidden_layers=7, sliding_window=40,
+                              rope_parameters=gemma3_rope())),
+    "gemma3_linear_softcap": ("gemma3", dict(
+        GEMMA, num_hidden_layers=6, sliding_window=33, num_key_value_heads=1,
+        final_logit_softcapping=4.0,
+        rope_parameters=gemma3_rope(700.0, rope_type="linear", factor=4.0))),
+    "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
+    "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
+                                        pad_token_id=0)),
+    "phi3_longrope_short": ("phi3", dict(longrope(6, 112, 256), num_key_value_heads=1,
+                                         pad_token_id=0, tie_word_embeddings=True)),
 }
 
 
@@ -109,18 +156,54 @@ PARTS = {
     "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
     "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
     "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
+    "mlp.down_proj": "ffn_down", "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm", "self_attn.qkv_proj": "attn_qkv",
+    "mlp.gate_up_proj": "ffn_up",
 }
+GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
+                   pre_feedforward_layernorm="ffn_norm", post_feedforward_layernorm="post_ffw_norm")
 
 
-def gguf_name(hf_name):
-    name = hf_name.removeprefix("model.")
-    if name.startswith("layers."):
-        _, layer, rest = name.split(".", 2)
-        part, kind = rest.rsplit(".", 1)
-        return f"blk.{layer}.{PARTS[part]}.{kind}"
-    return {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight",
-            "lm_head.weight": "output.weight"}[name]
+class Family:
+    """A model class of transformers, and how its parameters differ from what GGUF stores."""
+
+    def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False):
+        self.model = model
+        self.config = config
+        self.parts = parts
+        self.adjacent_pairs = adjacent_pairs  # the converter reorders queries and keys
+        self.norms_less_one = norms_less_one  # the converter adds 1 to the weights of norms
+
+    def gguf_name(self, hf_name):
+        name = hf_name.removeprefix("model.")
+        if name.startswith("layers."):
+            _, layer, rest = name.split(".", 2)
+            part, kind = rest.rsplit(".", 1)
+            return f"blk.{layer}.{self.parts[part]}.{kind}"
+        return {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight",
+                "lm_head.weight": "output.weight"}[name]
+
+    def parameter(self, name, values, config):
+        """What transformers holds where the GGUF file holds `values`."""
+        if self.adjacent_pairs and ".attn_q." in name:
+            return to_halves(values, config.num_attention_heads)
+        if self.adjacent_pairs and ".attn_k." in name:
+            return to_halves(values, config.num_key_value_heads)
+        if self.norms_less_one and name.endswith("norm.weight"):
+            return values - 1
+        return values
+
+
+FAMILIES = {
+    "llama": Family("LlamaForCausalLM", "LlamaConfig", adjacent_pairs=True),
+    "mistral3": Family("Ministral3ForCausalLM", "Ministral3Config", adjacent_pairs=True),
+    "smollm3": Family("SmolLM3ForCausalLM", "SmolLM3Config", adjacent_pairs=True),
+    "qwen2": Family("Qwen2ForCausalLM", "Qwen2Config"),
+    "qwen3": Family("Qwen3ForCausalLM", "Qwen3Config"),
+    "gemma2": Family("Gemma2ForCausalLM", "Gemma2Config", GEMMA_PARTS, norms_less_one=True),
+    "gemma3": Family("Gemma3ForCausalLM", "Gemma3TextConfig", GEMMA_PARTS, norms_less_one=True),
+    "phi3": Family("Phi3ForCausalLM", "Phi3Config"),
+}
 
 
 def to_halves(values, n_heads):
@@ -129,19 +212,17 @@ def to_halves(values, n_heads):
     return values.reshape(n_heads, shape[0] // n_heads // 2, 2, -1).swapaxes(1, 2).reshape(shape)
 
 
-def build_model(case, config):
+def build_model(case, family, settings):
     import torch
-    from transformers import LlamaForCausalLM
-    model = LlamaForCausalLM(config)
+    import transformers
+    config = getattr(transformers, family.config)(**{**BASE, **settings})
+    config._attn_implementation = "eager"  # the one that knows soft caps
+    model = getattr(transformers, family.model)(config)
     with torch.no_grad():
         for hf_name, parameter in model.named_parameters():
-            name = gguf_name(hf_name)
+            name = family.gguf_name(hf_name)
             values = weight(case, name, tuple(parameter.shape))
-            if ".attn_q." in name:
-                values = to_halves(values, config.num_attention_heads)
-            if ".attn_k." in name:
-                values = to_halves(values, config.num_key_value_heads)
-            parameter.copy_(torch.from_numpy(values))
+            parameter.copy_(torch.from_numpy(family.parameter(name, values, config)))
     return model.eval()
 
 
@@ -194,7 +275,7 @@ def tensors_of(reader, case):
         values = np.array(tensor.data)
         assert values.dtype == np.float32, tensor.name
         entry = dict(name=tensor.name, shape=[int(n) for n in tensor.shape])
-        if tensor.name == "rope_freqs.weight":  # the converter computed it
+        if tensor.name.startswith("rope_"):  # the converter computed it, or the settings have it
             entry["values"] = [float(v) for v in values]
         else:
             expected = weight(case, tensor.name, values.shape)
@@ -232,8 +313,8 @@ def row_text(row):
 
 def make_case(peer, case):
     import transformers
-    config = transformers.LlamaConfig(**{**BASE, **CASES[case]})
-    model = build_model(case, config)
+    family, settings = CASES[case]
+    model = build_model(case, FAMILIES[family], settings)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model.save_pretrained(folder)

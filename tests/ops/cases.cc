@@ -100,6 +100,14 @@ OpCase rms_norm(int64_t width, int64_t group, int64_t rows, float spread, float 
   return b.finish(out, tolerance(DType::F32, group));
 }
 
+OpCase scaled_embed() {
+  CaseBuilder b(one_sequence(19), 12);
+  const ops::WeightId w = b.weight(DType::Q8_0, b.n_tokens(), 96, ops::WeightRole::embedding);
+  const ops::ValueId out = b.value(96);
+  b.op(ops::Embed{w, out, 9.797959f});
+  return b.finish(out, tolerance(DType::F32, 1));
+}
+
 void add_rms_norm(Cases& cases) {
   for (const int64_t rows : {1, 5, 33}) {
     for (const int64_t width : {1, 33, 576, 2048})
@@ -157,6 +165,8 @@ void add_rope(Cases& cases) {
     yarn.yarn_beta_fast = 16;
     yarn.yarn_beta_slow = 2;
     add("yarn_half", yarn, 64, false);
+    add("growth", {.n_rotated = 64, .magnitude = 0.9, .growth = 0.1, .growth_tokens = 16}, 64,
+        false);
   }
 }
 
@@ -168,6 +178,9 @@ struct AttentionShape {
   DType k_dtype = DType::F32;
   DType v_dtype = DType::F32;
   int64_t kv_block_tokens = 32;
+  int64_t window_tokens = 0;
+  float scale = 0;  // 0: 1 / sqrt(head_dim)
+  float softcap = 0;
 };
 
 // Writes and attends in layer 1 of 2, while layer 0 is filled with other keys.
@@ -179,7 +192,8 @@ OpCase attention(std::vector<CaseStep> steps, const AttentionShape& shape) {
   b.program().kv_groups.push_back({.n_layers = 2,
                                    .n_kv_heads = shape.n_kv_heads,
                                    .head_dim = shape.head_dim,
-                                   .value_dim = shape.value_dim});
+                                   .value_dim = shape.value_dim,
+                                   .window_tokens = shape.window_tokens});
   const ops::ValueId other_k = b.input(shape.n_kv_heads * shape.head_dim);
   const ops::ValueId other_v = b.input(shape.n_kv_heads * shape.value_dim);
   const ops::ValueId k = b.input(shape.n_kv_heads * shape.head_dim);
@@ -188,8 +202,9 @@ OpCase attention(std::vector<CaseStep> steps, const AttentionShape& shape) {
   const ops::ValueId out = b.value(shape.n_heads * shape.value_dim);
   b.op(ops::KvWrite{other_k, other_v, 0, 0});
   b.op(ops::KvWrite{k, v, 0, 1});
-  const float scale = 1 / std::sqrt(static_cast<float>(shape.head_dim));
-  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out});
+  const float scale =
+      shape.scale > 0 ? shape.scale : 1 / std::sqrt(static_cast<float>(shape.head_dim));
+  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out, shape.softcap});
   const double limit = std::max(tolerance(shape.k_dtype, shape.head_dim + 256),
                                 tolerance(shape.v_dtype, shape.head_dim + 256));
   return b.finish(out, limit);
@@ -230,6 +245,23 @@ void add_attention(Cases& cases) {
                    [] { return attention(uneven_steps(), {.head_dim = 64, .value_dim = 32}); }});
   cases.push_back({"Attention/head_dim_20",
                    [] { return attention(uneven_steps(), {.head_dim = 20, .value_dim = 20}); }});
+  // Windows within a kv_block, across one, and as long as most of the sequence.
+  for (const int64_t window_tokens : {1, 7, 32, 100})
+    for (const DType dtype : {DType::F32, DType::Q8_0})
+      cases.push_back(
+          {fmt::format("Attention/window_{}/{}", window_tokens, dtype_name(dtype)), [=] {
+             return attention(uneven_steps(),
+                              {.k_dtype = dtype, .v_dtype = dtype, .window_tokens = window_tokens});
+           }});
+  // Scores of a standard deviation of 8, most of them well above the cap.
+  for (const DType dtype : {DType::F32, DType::F16})
+    cases.push_back({fmt::format("Attention/softcap/{}", dtype_name(dtype)), [=] {
+                       return attention(
+                           uneven_steps(),
+                           {.k_dtype = dtype, .v_dtype = dtype, .scale = 1, .softcap = 3});
+                     }});
+  cases.push_back({"Attention/softcap/window",
+                   [] { return attention(uneven_steps(), {.window_tokens = 40, .softcap = 2}); }});
   cases.push_back({"Attention/one_token", [] { return attention({{{0, 1}}}, AttentionShape{}); }});
 }
 
@@ -280,6 +312,14 @@ OpCase add(int64_t width, int64_t rows) {
   return b.finish(out, 0);
 }
 
+OpCase softcap(float cap, float spread, int64_t width, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width));
+  const ops::ValueId x = b.input(width, spread);
+  const ops::ValueId out = b.value(width);
+  b.op(ops::Softcap{x, cap, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
 // Outputs asked for every third row, and a second output value from the same rows.
 OpCase select_outputs() {
   CaseBuilder b({{{0, 10}, {1, 7}}, {{1, 1}}}, 3);
@@ -305,6 +345,11 @@ void add_elementwise(Cases& cases) {
     for (const int64_t rows : {1, 7, 64})
       cases.push_back(
           {fmt::format("Add/width_{}/rows_{}", width, rows), [=] { return add(width, rows); }});
+  for (const int64_t width : {1, 33, 576})
+    cases.push_back(
+        {fmt::format("Softcap/width_{}", width), [=] { return softcap(30, 20, width, 7); }});
+  cases.push_back({"Softcap/far_below", [] { return softcap(1e4f, 1, 96, 5); }});
+  cases.push_back({"Softcap/far_above", [] { return softcap(0.5f, 1e5f, 96, 5); }});
   cases.push_back({"SelectOutputs/every_third", select_outputs});
 }
 
@@ -314,6 +359,7 @@ std::vector<NamedCase> op_cases() {
   Cases cases;
   add_mat_mul(cases);
   add_embed(cases);
+  cases.push_back({"Embed/scaled", scaled_embed});
   add_rms_norm(cases);
   add_rope(cases);
   add_attention(cases);

@@ -80,8 +80,11 @@ class Evaluation {
 
   void evaluate(const ops::Embed& op) {
     value(op.out).clear();
-    for (const int32_t token : input_->tokens)
-      value(op.out).push_back(weight(op.weight)[static_cast<size_t>(token)]);
+    for (const int32_t token : input_->tokens) {
+      Row row = weight(op.weight)[static_cast<size_t>(token)];
+      for (double& x : row) x *= static_cast<double>(op.scale);
+      value(op.out).push_back(std::move(row));
+    }
   }
 
   void evaluate(const ops::RmsNorm& op) {
@@ -118,6 +121,9 @@ class Evaluation {
     const std::vector<float> frequencies = ops::rope_frequencies(op.rope, factors);
     for_each_token([&](int32_t, size_t row, int64_t position) {
       Row& x = value(op.out)[row];
+      const double contexts =
+          std::floor(static_cast<double>(position) / static_cast<double>(op.rope.growth_tokens));
+      const double magnitude = op.rope.magnitude * (1 + op.rope.growth * std::log(1 + contexts));
       for (size_t head = 0; head < x.size(); head += head_dim)
         for (size_t pair = 0; pair < n_pairs; ++pair) {
           const double angle =
@@ -126,8 +132,8 @@ class Evaluation {
           double& a = x[head + (adjacent ? 2 * pair : pair)];
           double& b = x[head + (adjacent ? 2 * pair + 1 : pair + n_pairs)];
           const double rotated = a * std::cos(angle) - b * std::sin(angle);
-          b = (a * std::sin(angle) + b * std::cos(angle)) * op.rope.magnitude;
-          a = rotated * op.rope.magnitude;
+          b = (a * std::sin(angle) + b * std::cos(angle)) * magnitude;
+          a = rotated * magnitude;
         }
     });
   }
@@ -167,12 +173,16 @@ class Evaluation {
       const Past& cache = past(op.kv_group, op.layer, sequence);
       for (size_t head = 0; head < n_heads; ++head) {
         const double* q = value(op.q)[row].data() + head * head_dim;
-        Row weights;
+        Row weights(static_cast<size_t>(position + 1));
         double sum = 0;
-        for (size_t t = 0; t <= static_cast<size_t>(position); ++t) {
-          const double score = dot(q, cache.keys[t][head / shared].data(), head_dim);
-          weights.push_back(std::exp(score * static_cast<double>(op.scale)));
-          sum += weights.back();
+        for (size_t t = 0; t < weights.size(); ++t) {
+          const size_t n_later = weights.size() - t;
+          if (kv.window_tokens > 0 && n_later > static_cast<size_t>(kv.window_tokens)) continue;
+          double score =
+              dot(q, cache.keys[t][head / shared].data(), head_dim) * static_cast<double>(op.scale);
+          if (op.softcap > 0) score = soft_capped(score, op.softcap);
+          weights[t] = std::exp(score);
+          sum += weights[t];
         }
         Row out(static_cast<size_t>(kv.value_dim));
         for (size_t t = 0; t < weights.size(); ++t)
@@ -201,6 +211,16 @@ class Evaluation {
     for (size_t row = 0; row < value(op.out).size(); ++row)
       for (size_t i = 0; i < value(op.out)[row].size(); ++i)
         value(op.out)[row][i] += value(op.b)[row][i];
+  }
+
+  static double soft_capped(double x, float cap) {
+    return static_cast<double>(cap) * std::tanh(x / static_cast<double>(cap));
+  }
+
+  void evaluate(const ops::Softcap& op) {
+    value(op.out) = value(op.x);
+    for (Row& row : value(op.out))
+      for (double& x : row) x = soft_capped(x, op.cap);
   }
 
   void evaluate(const ops::SelectOutputs& op) {

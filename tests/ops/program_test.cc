@@ -51,6 +51,12 @@ TEST_F(CheckProgramDeathTest, WriteOnceThenRead) {
 
 TEST_F(CheckProgramDeathTest, Embed) { expect_bad(Embed{weight(10, 64), value(65)}, "width"); }
 
+TEST_F(CheckProgramDeathTest, Softcap) {
+  expect_good(Softcap{x_, 30, value(64)});
+  expect_bad(Softcap{x_, 30, value(65)}, "width == width");
+  expect_bad(Softcap{x_, 0, value(64)}, "cap > 0");
+}
+
 TEST_F(CheckProgramDeathTest, RmsNorm) {
   expect_good(RmsNorm{x_, weight(1, 32), 1e-5f, value(64)});
   expect_bad(RmsNorm{x_, weight(1, 48), 1e-5f, value(64)}, "width % weight");

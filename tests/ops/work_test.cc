@@ -6,11 +6,11 @@ namespace hwtv::ops {
 namespace {
 
 // 3 tokens in one step of 2 sequences, 2 outputs; caches of 10 + 20 tokens after it.
+constexpr SliceSize kSlices[] = {{.n_cached = 8, .n_tokens = 2}, {.n_cached = 19, .n_tokens = 1}};
 constexpr StepSizes kSizes{.n_tokens = 3,
                            .n_outputs = 2,
                            .n_seqs = 2,
-                           .n_kv_read_tokens = 30,
-                           .n_attended = 39,
+                           .slices = kSlices,
                            .k_dtype = DType::Q8_0,
                            .v_dtype = DType::F16};
 
@@ -72,11 +72,22 @@ TEST_F(WorkTest, AttentionReadsEachCacheOnce) {
          {.read_bytes = 2304 + 30 * 324, .written_bytes = 4608, .flops = 39 * 6 * 2 * 96});
 }
 
+TEST_F(WorkTest, AWindowIsReadAndNoMore) {
+  program_.kv_groups.push_back(
+      {.n_layers = 5, .n_kv_heads = 2, .head_dim = 32, .value_dim = 64, .window_tokens = 9});
+  // The first sequence's tokens see positions 0 to 8 and 1 to 9, the second's sees its last 9.
+  expect(Attention{tokens(192), 0, 4, 6, 1, tokens(384)}, {.read_bytes = 2304 + (10 + 9) * 324,
+                                                           .written_bytes = 4608,
+                                                           .flops = (9 + 9 + 9) * 6 * 2 * 96});
+}
+
 TEST_F(WorkTest, Elementwise) {
   expect(Glu{tokens(10), tokens(10), Activation::silu, tokens(10)},
          {.read_bytes = 240, .written_bytes = 120, .flops = 180});
   expect(Add{tokens(10), tokens(10), tokens(10)},
          {.read_bytes = 240, .written_bytes = 120, .flops = 30});
+  expect(Softcap{tokens(10), 30, tokens(10)},
+         {.read_bytes = 120, .written_bytes = 120, .flops = 180});
   expect(SelectOutputs{tokens(10), outputs(10)}, {.read_bytes = 80, .written_bytes = 80});
 }
 

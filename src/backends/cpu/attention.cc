@@ -21,6 +21,7 @@ class Attend {
              .k_type = *kv_type(step.executable.limits().k_dtype),
              .v_type = *kv_type(step.executable.limits().v_dtype),
              .scale = op.scale,
+             .softcap = op.softcap,
              .window_tokens = kv.window_tokens,
              .q = step.value(op.q),
              .out = step.value(op.out)};

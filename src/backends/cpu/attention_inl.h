@@ -133,6 +133,14 @@ static void weigh_row(Split& split, int64_t row, int64_t begin, int64_t end) {
   split.sum[row] = sum_f(sum);
 }
 
+// Scores s become cap * tanh(s / cap).
+static void cap_scores(Split& split, int64_t n_rows, float cap) {
+  const int64_t first_tile = (split.lo - split.first) / kLanes * kLanes;
+  for (int64_t r = 0; r < n_rows; ++r)
+    for (int64_t i = first_tile; i < split.hi - split.first; i += kLanes)
+      store_f(split.weights[r] + i, softcap_f(load_f(split.weights[r] + i), cap));
+}
+
 template <typename Keys>
 static void score_split(const AttentionArgs& a, const AttentionPart& part, const Queries& rows,
                         int64_t index, Split& split) {
@@ -155,6 +163,7 @@ static void score_split(const AttentionArgs& a, const AttentionPart& part, const
   for_rows(rows.n, [&]<int kRows>(int64_t row) {
     score_rows<Keys, kRows>(a, part, rows.q + row, split, row);
   });
+  if (a.softcap > 0) cap_scores(split, rows.n, a.softcap);
   for (int64_t r = 0; r < rows.n; ++r) weigh_row(split, r, rows.begin[r], rows.end[r]);
 }
 

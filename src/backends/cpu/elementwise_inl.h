@@ -1,4 +1,4 @@
-// RmsNorm, Rope, Glu and Add.  After simd_*_inl.h.
+// RmsNorm, Rope, Glu, Add and Softcap.  After simd_*_inl.h.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,11 @@ namespace {
 
 // e^x to about 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2] (the
 // Taylor series to x^7, whose rest there is 3e-9).  Below -87 it stays at e^-87.
-HWTV_INLINE F exp_f(F x) {
+struct ExpParts {  // e^x = 2^n (1 + r q)
+  I n;
+  F r, q;
+};
+HWTV_INLINE ExpParts exp_parts(F x) {
   x = min_f(max_f(x, set_f(-87.0f)), set_f(88.0f));
   const I n = round_i(mul_f(x, set_f(0x1.715476p+0f)));  // log2 e
   const F whole = to_float(n);
@@ -21,9 +25,11 @@ HWTV_INLINE F exp_f(F x) {
   p = madd_f(p, r, set_f(1.0f / 24));
   p = madd_f(p, r, set_f(1.0f / 6));
   p = madd_f(p, r, set_f(0.5f));
-  p = madd_f(p, r, set_f(1.0f));
-  p = madd_f(p, r, set_f(1.0f));
-  return scale_by_power(p, n);
+  return {n, r, madd_f(p, r, set_f(1.0f))};
+}
+HWTV_INLINE F exp_f(F x) {
+  const ExpParts e = exp_parts(x);
+  return scale_by_power(madd_f(e.q, e.r, set_f(1.0f)), e.n);
 }
 HWTV_INLINE float exp_scalar(float x) {
   float lanes[kLanes];
@@ -91,6 +97,21 @@ static void glu(GluKind kind, const float* gate, const float* up, int64_t n, flo
     store_f(out + i, mul_f(activate(kind, load_f(gate + i)), load_f(up + i)));
   if (i < n)
     store_n(out + i, mul_f(activate(kind, load_n(gate + i, n - i)), load_n(up + i, n - i)), n - i);
+}
+
+// cap * tanh(x / cap), by tanh u = (e^2u - 1) / (e^2u + 1).  e^2u - 1 is put together so that it
+// keeps its digits where it is small.
+HWTV_INLINE F softcap_f(F x, float cap) {
+  const ExpParts e = exp_parts(mul_f(x, set_f(2.0f / cap)));
+  const F power = scale_by_power(set_f(1.0f), e.n);
+  const F less_one = madd_f(power, mul_f(e.r, e.q), sub_f(power, set_f(1.0f)));
+  return mul_f(set_f(cap), div_f(less_one, add_f(less_one, set_f(2.0f))));
+}
+
+static void softcap(const float* x, float cap, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store_f(out + i, softcap_f(load_f(x + i), cap));
+  if (i < n) store_n(out + i, softcap_f(load_n(x + i, n - i), cap), n - i);
 }
 
 static void add(const float* a, const float* b, int64_t n, float* out) {

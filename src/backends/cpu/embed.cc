@@ -11,6 +11,8 @@ void run_rows(const ops::Embed& op, RowRange rows, const Step& step) {
     const int32_t token = step.input.tokens[static_cast<size_t>(row)];
     CHECK(token >= 0 && token < weight.decl.n_rows);
     read_row(weight, token, out + row * width);
+    if (op.scale == 1) continue;
+    for (int64_t i = row * width; i < (row + 1) * width; ++i) out[i] *= op.scale;
   }
 }
 

@@ -94,6 +94,7 @@ struct AttentionArgs {
   int64_t n_heads, n_kv_heads, head_dim, value_dim;
   KvType k_type, v_type;
   float scale;
+  float softcap;          // 0: none
   int64_t window_tokens;  // 0: none
   const float* q;         // (n_rows, n_heads * head_dim)
   float* out;             // (n_rows, n_heads * value_dim)
@@ -148,6 +149,7 @@ struct Kernels {
 
   void (*glu)(GluKind, const float* gate, const float* up, int64_t n, float* out);
   void (*add)(const float* a, const float* b, int64_t n, float* out);
+  void (*softcap)(const float* x, float cap, int64_t n, float* out);
 
   // Stores one row of keys and of values at `position` of the sequence that owns `block_table`.
   void (*write_key[kNKvTypes])(const KvWriteArgs&, const int32_t* block_table, int64_t row,

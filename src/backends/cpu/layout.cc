@@ -30,7 +30,7 @@ bool same_settings(const ops::RopeConfig& a, const ops::RopeConfig& b) {
          a.frequency_scale == b.frequency_scale && a.yarn_mix == b.yarn_mix &&
          a.yarn_beta_fast == b.yarn_beta_fast && a.yarn_beta_slow == b.yarn_beta_slow &&
          a.yarn_original_context_tokens == b.yarn_original_context_tokens &&
-         a.magnitude == b.magnitude;
+         a.magnitude == b.magnitude && a.growth == b.growth && a.growth_tokens == b.growth_tokens;
 }
 
 void plan_rope_tables(const ops::Program& program, const ops::Limits& limits, Pieces& pieces,

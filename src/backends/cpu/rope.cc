@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "backends/cpu/step.h"
+#include "ops/rope.h"
 
 namespace hwtv::cpu {
 namespace {
@@ -11,14 +12,16 @@ void fill(const RopeTable& table, int32_t index, RowRange rows, const Step& step
   const auto n_pairs = static_cast<int64_t>(frequencies.size());
   float* const cosines = step.executable.staging<float>(table.cosines);
   float* const sines = step.executable.staging<float>(table.sines);
-  for (int64_t row = rows.begin; row < rows.end; ++row)
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const double magnitude = ops::rope_magnitude(table.rope, step.position(row));
     for (int64_t pair = 0; pair < n_pairs; ++pair) {
       const double angle = static_cast<double>(step.position(row)) *
                            static_cast<double>(frequencies[static_cast<size_t>(pair)]);
       const int64_t at = row * n_pairs + pair;
-      cosines[at] = static_cast<float>(std::cos(angle) * table.rope.magnitude);
-      sines[at] = static_cast<float>(std::sin(angle) * table.rope.magnitude);
+      cosines[at] = static_cast<float>(std::cos(angle) * magnitude);
+      sines[at] = static_cast<float>(std::sin(angle) * magnitude);
     }
+  }
 }
 
 }  // namespace

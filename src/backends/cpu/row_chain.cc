@@ -8,10 +8,10 @@ namespace hwtv::cpu {
 namespace {
 
 template <typename Op>
-constexpr bool kIsRowWise =
-    std::is_same_v<Op, ops::Embed> || std::is_same_v<Op, ops::RmsNorm> ||
-    std::is_same_v<Op, ops::Rope> || std::is_same_v<Op, ops::KvWrite> ||
-    std::is_same_v<Op, ops::Glu> || std::is_same_v<Op, ops::Add>;
+constexpr bool kIsRowWise = std::is_same_v<Op, ops::Embed> || std::is_same_v<Op, ops::RmsNorm> ||
+                            std::is_same_v<Op, ops::Rope> || std::is_same_v<Op, ops::KvWrite> ||
+                            std::is_same_v<Op, ops::Glu> || std::is_same_v<Op, ops::Add> ||
+                            std::is_same_v<Op, ops::Softcap>;
 
 // A value with the rows of a row-wise op, as wide as what the op does for each.
 ops::ValueId rows_of(const ops::Op& op) {

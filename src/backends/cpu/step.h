@@ -78,5 +78,6 @@ void run_rows(const ops::Rope& op, const RopeUse& use, RowRange rows, const Step
 void run_rows(const ops::KvWrite& op, RowRange rows, const Step& step);
 void run_rows(const ops::Glu& op, RowRange rows, const Step& step);
 void run_rows(const ops::Add& op, RowRange rows, const Step& step);
+void run_rows(const ops::Softcap& op, RowRange rows, const Step& step);
 
 }  // namespace hwtv::cpu

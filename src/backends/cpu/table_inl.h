@@ -39,6 +39,7 @@ constexpr Kernels make_kernels(const char* name) {
       .rope = rope,
       .glu = glu,
       .add = add,
+      .softcap = softcap,
       // In the order of KvType.
       .write_key = {write_key<PlainKeys<CacheF32>>, write_key<PlainKeys<CacheF16>>,
                     write_key<PlainKeys<CacheBF16>>, write_key<Q8_0Keys>, write_key<Q4_0Keys>},

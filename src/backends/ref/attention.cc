@@ -34,15 +34,21 @@ void decode_key(DType dtype, const std::byte* bytes, int64_t head_dim, int64_t s
   }
 }
 
+// The first position that the token at `position` attends to.
+int64_t first_seen(const ops::KvGroup& kv, int64_t position) {
+  return kv.window_tokens > 0 ? std::max<int64_t>(0, position + 1 - kv.window_tokens) : 0;
+}
+
 void decode_sequence(const ops::Attention& op, const Step& step, const ops::SliceInput& slice,
                      const Sequence& sequence) {
   Cache& cache = step.executable.cache(op.kv_group);
   const ops::KvGroup& kv = cache.group();
   const ops::Limits& limits = step.executable.limits();
   const auto table = slice.block_tables[static_cast<size_t>(op.kv_group)];
-  const int64_t n_positions = slice.first_position + slice.n_tokens;
+  const int64_t first = first_seen(kv, slice.first_position);
+  const int64_t n_positions = slice.first_position + slice.n_tokens - first;
   step.team.for_each_chunk(n_positions, 32, [&](int64_t begin, int64_t end, int) {
-    for (int64_t t = begin; t < end; ++t)
+    for (int64_t t = first + begin; t < first + end; ++t)
       for (int64_t head = 0; head < kv.n_kv_heads; ++head) {
         decode_key(limits.k_dtype, cache.key(op.layer, table, t, head), kv.head_dim,
                    sequence.stride, sequence.keys + head * kv.head_dim * sequence.stride + t);
@@ -59,6 +65,14 @@ void score(const float* __restrict q, const float* __restrict keys, int64_t head
   std::fill_n(scores, n, 0.0f);
   for (int64_t d = 0; d < head_dim; ++d)
     for (int64_t t = 0; t < n; ++t) scores[t] += q[d] * keys[d * stride + t];
+}
+
+// scores[t] = softcap * tanh(scale * scores[t] / softcap)
+void cap(float scale, float softcap, int64_t n, float* scores) {
+  const auto most = static_cast<double>(softcap);
+  for (int64_t t = 0; t < n; ++t)
+    scores[t] = static_cast<float>(
+        most * std::tanh(static_cast<double>(scale) * static_cast<double>(scores[t]) / most));
 }
 
 void softmax(float scale, int64_t n, float* scores) {
@@ -98,12 +112,15 @@ void run(const ops::Attention& op, const Step& step) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t at = slice.first_row * op.n_heads + unit;  // (row, head)
         const int64_t kv_head = unit % op.n_heads / (op.n_heads / kv.n_kv_heads);
-        const int64_t n = slice.first_position + unit / op.n_heads + 1;  // causal
-        score(q + at * kv.head_dim, sequence.keys + kv_head * kv.head_dim * sequence.stride,
+        const int64_t position = slice.first_position + unit / op.n_heads;
+        const int64_t first = first_seen(kv, position);
+        const int64_t n = position + 1 - first;  // causal
+        score(q + at * kv.head_dim, sequence.keys + kv_head * kv.head_dim * sequence.stride + first,
               kv.head_dim, sequence.stride, n, scores);
-        softmax(op.scale, n, scores);
-        mix_values(scores, sequence.values + kv_head * sequence.stride * kv.value_dim, kv.value_dim,
-                   n, out + at * kv.value_dim);
+        if (op.softcap > 0) cap(op.scale, op.softcap, n, scores);
+        softmax(op.softcap > 0 ? 1.0f : op.scale, n, scores);
+        mix_values(scores, sequence.values + (kv_head * sequence.stride + first) * kv.value_dim,
+                   kv.value_dim, n, out + at * kv.value_dim);
       }
     });
   }

@@ -12,7 +12,7 @@ void run(const ops::Embed& op, const Step& step) {
       const int64_t token = step.input.tokens[static_cast<size_t>(row)];
       CHECK(token >= 0 && token < weight.decl.n_rows);
       const float* panel = weight.panel(token / kPanelRows) + token % kPanelRows;
-      for (int64_t k = 0; k < width; ++k) out[row * width + k] = panel[k * kPanelRows];
+      for (int64_t k = 0; k < width; ++k) out[row * width + k] = panel[k * kPanelRows] * op.scale;
     }
   });
 }

@@ -33,6 +33,7 @@ void run(const ops::KvWrite& op, const Step& step);
 void run(const ops::Attention& op, const Step& step);
 void run(const ops::Glu& op, const Step& step);
 void run(const ops::Add& op, const Step& step);
+void run(const ops::Softcap& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
 
 }  // namespace hwtv::ref

@@ -10,13 +10,9 @@ namespace hwtv::ref {
 namespace {
 
 Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
-  if (kv.kind != ops::KvGroup::Kind::paged || kv.window_tokens != 0)
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("ref runs attention over the whole paged cache only, not a {}",
-                    kv.window_tokens != 0 ? fmt::format("window of {} tokens", kv.window_tokens)
-                                          : std::string("recurrent state")),
-        "choose a model with plain causal attention");
+  if (kv.kind != ops::KvGroup::Kind::paged)
+    return fail(ErrorCode::unsupported, "ref keeps paged caches only, not a recurrent state",
+                "choose a model with attention");
   for (const auto& [dtype, dim, what] : {std::tuple{limits.k_dtype, kv.head_dim, "keys"},
                                          std::tuple{limits.v_dtype, kv.value_dim, "values"}}) {
     if (!ops::can_quantize_row(dtype))

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "backends/ref/kernels.h"
+#include "ops/rope.h"
 
 namespace hwtv::ref {
 namespace {
@@ -12,11 +13,12 @@ void rotate_row(const ops::Rope& op, const float* frequencies, int64_t position,
                 const float* x, float* out) {
   const bool adjacent = op.rope.pairs == ops::RopeConfig::Pairs::adjacent;
   const int64_t n_pairs = op.rope.n_rotated / 2;
+  const double magnitude = ops::rope_magnitude(op.rope, position);
   std::copy_n(x, n_heads * op.head_dim, out);
   for (int64_t pair = 0; pair < n_pairs; ++pair) {
     const double angle = static_cast<double>(position) * static_cast<double>(frequencies[pair]);
-    const double c = std::cos(angle) * op.rope.magnitude;
-    const double s = std::sin(angle) * op.rope.magnitude;
+    const double c = std::cos(angle) * magnitude;
+    const double s = std::sin(angle) * magnitude;
     const int64_t first = adjacent ? 2 * pair : pair;
     const int64_t second = adjacent ? 2 * pair + 1 : pair + n_pairs;
     for (int64_t head = 0; head < n_heads; ++head) {

@@ -54,6 +54,7 @@ class Sequence {
              .k_type = *kv_type(k_dtype),
              .v_type = *kv_type(v_dtype),
              .scale = kScale,
+             .softcap = 0,
              .window_tokens = window_tokens,
              .q = q_.data(),
              .out = out_.data()};

@@ -114,10 +114,6 @@ TEST_F(RefBackendTest, RefusesByName) {
             }).find("values of 48 elements cannot be kept as Q8_0"),
             std::string::npos);
   EXPECT_NE(refusal([](SmallProgram& p) {
-              p.program.kv_groups[0].window_tokens = 8;
-            }).find("window of 8 tokens"),
-            std::string::npos);
-  EXPECT_NE(refusal([](SmallProgram& p) {
               p.program.kv_groups[0].kind = ops::KvGroup::Kind::state;
             }).find("recurrent state"),
             std::string::npos);

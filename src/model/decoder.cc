@@ -1,0 +1,221 @@
+#include "model/decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "model/recorder.h"
+
+namespace hwtv::model {
+namespace {
+
+using ops::ValueId;
+using ops::WeightId;
+using ops::WeightRole;
+
+// The longest sequence that will be run.
+int64_t context_tokens(const ModelConfig& config, const RecordOptions& options) {
+  return options.context_tokens > 0 ? options.context_tokens : config.context_tokens_max;
+}
+
+class DecoderRecord {
+ public:
+  DecoderRecord(const Decoder& decoder, const ModelConfig& config, const gguf::File& file,
+                const RecordOptions& options)
+      : d_(decoder), c_(config), r_(file), rope_factors_(read_rope_factors(options)) {
+    CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
+    for (const DecoderLayer& layer : d_.layers) kv_layers_.push_back(add_kv_layer(layer, options));
+  }
+
+  Result<ops::Program> record() && {
+    const bool tied = !r_.has("output.weight");
+    const WeightId embedding = r_.matrix("token_embd.weight", c_.vocab_size, c_.model_dim,
+                                         tied ? WeightRole::tied_embedding : WeightRole::embedding);
+    ValueId x = r_.embed(embedding, d_.embedding_scale);  // (n_tokens, model_dim), as every x below
+    for (int32_t layer = 0; layer < c_.n_layers; ++layer) {
+      x = r_.add(op(layer, "attn_residual"), attention(layer, x), x);
+      // Only rows whose logits are asked for go through the last feed-forward network.
+      if (layer == c_.n_layers - 1) x = r_.select_outputs(x);
+      x = r_.add(op(layer, "ffn_residual"), feed_forward(layer, x), x);
+    }
+    x = r_.rms_norm("output_norm", x, norm("output_norm.weight", c_.model_dim), c_.norm_eps);
+    const WeightId output =
+        tied ? embedding
+             : r_.matrix("output.weight", c_.vocab_size, c_.model_dim, WeightRole::output);
+    ValueId logits = r_.matmul("logits", x, output);  // (n_outputs, vocab_size)
+    if (d_.logit_softcap > 0) logits = r_.softcap("logit_softcap", logits, d_.logit_softcap);
+    r_.program().outputs.push_back({ops::OutputKind::logits, logits});
+    return std::move(r_).finish();
+  }
+
+ private:
+  // Layers that see equally far share a kv_group.  A window that no sequence outgrows is none.
+  KvLayer add_kv_layer(const DecoderLayer& layer, const RecordOptions& options) {
+    const bool is_whole = layer.window_tokens >= context_tokens(c_, options);
+    const int64_t window_tokens = is_whole ? 0 : layer.window_tokens;
+    std::vector<ops::KvGroup>& groups = r_.program().kv_groups;
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const ops::KvGroup& group) {
+      return group.window_tokens == window_tokens;
+    });
+    const auto index = static_cast<int32_t>(found - groups.begin());
+    if (found == groups.end())
+      groups.push_back({.n_kv_heads = c_.n_kv_heads,
+                        .head_dim = c_.head_dim,
+                        .value_dim = c_.value_dim,
+                        .window_tokens = window_tokens});
+    return {index, groups[static_cast<size_t>(index)].n_layers++};
+  }
+
+  ValueId attention(int32_t layer, ValueId x) {
+    const DecoderLayer& kind = d_.layers[static_cast<size_t>(layer)];
+    const KvLayer kv = kv_layers_[static_cast<size_t>(layer)];
+    x = norm_by(layer, "attn_norm", x, c_.model_dim);
+    auto [q, k, v] = d_.is_fused ? fused_qkv(layer, x) : qkv(layer, x);
+    if (d_.has_qk_norm) {
+      q = norm_by(layer, "attn_q_norm", q, c_.head_dim);
+      k = norm_by(layer, "attn_k_norm", k, c_.head_dim);
+    }
+    if (kind.q_rope) q = r_.rope(op(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
+    if (kind.k_rope) k = r_.rope(op(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
+    r_.kv_write(op(layer, "kv_write"), k, v, kv);
+    x = r_.attention(op(layer, "attention"), q, kv, c_.n_heads, d_.attention_scale,
+                     d_.attention_softcap);
+    x = linear(layer, "attn_output", x, c_.model_dim);
+    return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
+  }
+
+  struct Qkv {
+    ValueId q;  // (n_tokens, n_heads * head_dim)
+    ValueId k;  // (n_tokens, n_kv_heads * head_dim)
+    ValueId v;  // (n_tokens, n_kv_heads * value_dim)
+  };
+  Qkv qkv(int32_t layer, ValueId x) {
+    const bool biased = d_.needs_qkv_bias;
+    const ValueId q = linear(layer, "attn_q", x, c_.n_heads * c_.head_dim, biased);
+    const ValueId k = linear(layer, "attn_k", x, c_.n_kv_heads * c_.head_dim, biased);
+    return {q, k, linear(layer, "attn_v", x, c_.n_kv_heads * c_.value_dim, biased)};
+  }
+  Qkv fused_qkv(int32_t layer, ValueId x) {
+    const int64_t q_width = c_.n_heads * c_.head_dim;
+    const int64_t k_width = c_.n_kv_heads * c_.head_dim;
+    const int64_t v_width = c_.n_kv_heads * c_.value_dim;
+    Rows rows{tensor(layer, "attn_qkv"), q_width + k_width + v_width};
+    const ValueId q = next_rows(rows, op(layer, "attn_q"), x, q_width);
+    const ValueId k = next_rows(rows, op(layer, "attn_k"), x, k_width);
+    return {q, k, next_rows(rows, op(layer, "attn_v"), x, v_width)};
+  }
+
+  // A tensor of several matrices, one below the other.
+  struct Rows {
+    std::string tensor;
+    int64_t n_rows;
+    int64_t next = 0;
+  };
+  ValueId next_rows(Rows& rows, const std::string& name, ValueId x, int64_t n_out) {
+    const int64_t n_in = r_.program().value(x).width;
+    const WeightId weight = r_.matrix_rows(rows.tensor, rows.n_rows, rows.next, n_out, n_in);
+    rows.next += n_out;
+    return r_.matmul(name, x, weight);
+  }
+
+  ValueId feed_forward(int32_t layer, ValueId x) {
+    x = norm_by(layer, "ffn_norm", x, c_.model_dim);
+    auto [gate, up] = d_.is_fused ? fused_gate_up(layer, x) : gate_up(layer, x);
+    x = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
+    x = linear(layer, "ffn_down", x, c_.model_dim);
+    return d_.has_post_norms ? norm_by(layer, "post_ffw_norm", x, c_.model_dim) : x;
+  }
+
+  struct GateUp {
+    ValueId gate, up;  // (rows, ffn_dim)
+  };
+  GateUp gate_up(int32_t layer, ValueId x) {
+    const ValueId gate = linear(layer, "ffn_gate", x, c_.ffn_dim);
+    return {gate, linear(layer, "ffn_up", x, c_.ffn_dim)};
+  }
+  GateUp fused_gate_up(int32_t layer, ValueId x) {
+    Rows rows{tensor(layer, "ffn_up"), 2 * c_.ffn_dim};
+    const ValueId gate = next_rows(rows, op(layer, "ffn_gate"), x, c_.ffn_dim);
+    return {gate, next_rows(rows, op(layer, "ffn_up"), x, c_.ffn_dim)};
+  }
+
+  // x . weight^T, and the bias where the file has one, or must.
+  ValueId linear(int32_t layer, std::string_view part, ValueId x, int64_t n_out,
+                 bool needs_bias = false) {
+    const int64_t n_in = r_.program().value(x).width;
+    const std::string bias_name = fmt::format("blk.{}.{}.bias", layer, part);
+    const WeightId weight = r_.matrix(tensor(layer, part), n_out, n_in);
+    const WeightId bias = needs_bias ? r_.vector(bias_name, n_out, WeightRole::bias)
+                                     : r_.optional_vector(bias_name, n_out, WeightRole::bias);
+    return r_.matmul(op(layer, part), x, weight, bias);
+  }
+
+  // RMSNorm over each `width` elements of a row.
+  ValueId norm_by(int32_t layer, std::string_view part, ValueId x, int64_t width) {
+    return r_.rms_norm(op(layer, part), x, norm(tensor(layer, part), width), c_.norm_eps);
+  }
+
+  WeightId norm(const std::string& name, int64_t width) {
+    return r_.vector(name, width, WeightRole::norm);
+  }
+
+  // Llama-3's scaling, or the one of longrope's two sets that fits the context to be run.
+  WeightId read_rope_factors(const RecordOptions& options) {
+    const int64_t n_pairs = c_.rope.n_rotated / 2;
+    const std::string long_factors = "rope_factors_long.weight";
+    const std::string short_factors = "rope_factors_short.weight";
+    // Not every converter writes the scaling's type beside the tensors.
+    if (c_.rope_scaling != RopeScaling::longrope && !r_.has(long_factors))
+      return r_.optional_vector("rope_freqs.weight", n_pairs, WeightRole::rope_factors);
+    const bool is_long = context_tokens(c_, options) > c_.rope_original_context_tokens;
+    r_.leave_out(is_long ? short_factors : long_factors, n_pairs);
+    return r_.vector(is_long ? long_factors : short_factors, n_pairs, WeightRole::rope_factors);
+  }
+
+  static std::string tensor(int32_t layer, std::string_view part) {
+    return fmt::format("blk.{}.{}.weight", layer, part);
+  }
+  static std::string op(int32_t layer, std::string_view part) {
+    return fmt::format("layer {} {}", layer, part);
+  }
+
+  const Decoder& d_;
+  const ModelConfig& c_;
+  Recorder r_;
+  const WeightId rope_factors_;
+  std::vector<KvLayer> kv_layers_;  // by layer
+};
+
+// Experts would be tensors that these layers do not read.
+Result<void> check_dense(const ModelConfig& config) {
+  if (config.n_experts == 0) return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} is a {} model with {} experts ({}.expert_count), and only dense "
+                          "models can be run",
+                          config.name.empty() ? "this file" : config.name, config.architecture,
+                          config.n_experts, config.architecture),
+              fmt::format("use a dense model of the {} family", config.architecture));
+}
+
+}  // namespace
+
+Decoder plain_decoder(const ModelConfig& config, ops::RopeConfig::Pairs pairs) {
+  ops::RopeConfig rope = config.rope;
+  rope.pairs = pairs;
+  Decoder decoder;
+  decoder.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
+  decoder.layers.assign(static_cast<size_t>(config.n_layers), {rope, rope});
+  return decoder;
+}
+
+Result<ops::Program> record_decoder(const Decoder& decoder, const ModelConfig& config,
+                                    const gguf::File& file, const RecordOptions& options) {
+  HWTV_TRY_VOID(check_dense(config));
+  return DecoderRecord(decoder, config, file, options).record();
+}
+
+}  // namespace hwtv::model
