@@ -45,6 +45,9 @@ BytePairTokenizer::BytePairTokenizer(std::unique_ptr<Vocabulary> vocabulary)
     if (this->vocabulary().rule()->raw_utf8) text = fmt::format("<0x{:02X}>", byte);
     byte_tokens_[static_cast<size_t>(byte)] = this->vocabulary().find(text);
   }
+  for (size_t c = 0; c < ascii_.size(); ++c) {
+    ascii_[c] = this->vocabulary().find(std::string(1, static_cast<char>(c)));
+  }
 }
 
 Result<std::unique_ptr<Tokenizer>> BytePairTokenizer::from_gguf(
@@ -148,9 +151,11 @@ void BytePairTokenizer::encode_characters(std::string_view word, Scratch& scratc
   };
   tokens.clear();
   for (size_t at = 0; at < word.size();) {
-    const std::string_view character = word.substr(at, decode_utf8(word, at).n_bytes);
+    const Decoded decoded = decode_utf8(word, at);
+    const std::string_view character = word.substr(at, decoded.n_bytes);
     at += character.size();
-    const int32_t token = vocabulary().find(character);
+    const bool is_ascii = decoded.code_point < ascii_.size();
+    const int32_t token = is_ascii ? ascii_[decoded.code_point] : vocabulary().find(character);
     if (token >= 0) {
       tokens.push_back(token);
       continue;

@@ -41,6 +41,7 @@ class BytePairTokenizer : public Tokenizer {
   MergeTable merges_;
   // Per byte: its token, or -1.  A byte without a token takes part in no merge and is left out.
   std::array<int32_t, 256> byte_tokens_;
+  std::array<int32_t, 128> ascii_;  // per ASCII character: the token of that text, or -1
 };
 
 }  // namespace hwtv::text

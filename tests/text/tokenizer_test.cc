@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <random>
@@ -268,6 +269,52 @@ TEST(Unigram, RewritesByItsCharacterMap) {
   EXPECT_EQ(v.open().error().code, ErrorCode::corrupt_file);
   v.character_map.resize(300);
   EXPECT_EQ(v.open().error().code, ErrorCode::corrupt_file);
+}
+
+std::string repeated(std::string_view part, size_t n_bytes) {
+  std::string out;
+  while (out.size() < n_bytes) out += part;
+  return out;
+}
+
+std::string random_letters(size_t n_bytes) {
+  std::mt19937 random(11);
+  std::string out;
+  while (out.size() < n_bytes) out.push_back("aab"[random() % 3]);
+  return out;
+}
+
+// A line without spaces is one word, the longest there can be.  Each of these takes milliseconds;
+// an algorithm that goes through the rest of the word at each step would take minutes.
+TEST(Tokenizer, IsLinearInTheLengthOfAWord) {
+  constexpr size_t kBytes = 600'000;
+  const std::vector<std::string> kMerges = {"a a", "a b", "aa aa", "ab aa", "aaaa aaaa", "b ab"};
+  const std::vector<std::string> kPieces = {"▁",    "a",    "b",  "aa",  "ab",
+                                            "aaaa", "abaa", "▁▁", "中中"};
+  TinyVocabulary llama3 = TinyVocabulary::byte_pair(kMerges);
+  llama3.pre = "llama-bpe";
+  llama3.add("<end>", 3);
+  llama3.add("ba", 4);
+  TinyVocabulary phi = TinyVocabulary::sentence_piece(kPieces);
+  phi.name = "phi-3";
+  phi.add("<end>", 3);
+  std::vector<std::pair<std::string, float>> scored;
+  for (const std::string& piece : kPieces) scored.emplace_back(piece, -1);
+  const TinyVocabulary kVocabularies[] = {TinyVocabulary::byte_pair(kMerges),
+                                          llama3,
+                                          phi,
+                                          TinyVocabulary::sentence_piece(kPieces),
+                                          TinyVocabulary::word_piece(kPieces),
+                                          TinyVocabulary::unigram(scored)};
+  const std::string kTexts[] = {random_letters(kBytes),  repeated("a", kBytes),
+                                repeated(" ", kBytes),   repeated("中文", kBytes),
+                                repeated("<en", kBytes), repeated("<end>", kBytes)};
+  const auto start = std::chrono::steady_clock::now();
+  for (const TinyVocabulary& vocabulary : kVocabularies) {
+    const auto t = open(vocabulary);
+    for (const std::string& text : kTexts) EXPECT_LE(t->encode(text, true).size(), 2 * kBytes);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
 TEST(Vocabulary, RolesComeFromKeysOrTexts) {
