@@ -45,8 +45,7 @@ std::string_view op_name(const Op& op) {
             [](const KvWrite&) { return "KvWrite"; }, [](const Attention&) { return "Attention"; },
             [](const Glu&) { return "Glu"; }, [](const Add&) { return "Add"; },
             [](const Softcap&) { return "Softcap"; },
-            [](const SigmoidGate&) { return "SigmoidGate"; },
-            [](const Route&) { return "Route"; },
+            [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Route&) { return "Route"; },
             [](const ExpertMatMul&) { return "ExpertMatMul"; },
             [](const ExpertSum&) { return "ExpertSum"; },
             [](const SelectOutputs&) { return "SelectOutputs"; }},
@@ -90,8 +89,8 @@ ValueId op_output(const Op& op) {
 
 WeightId product_weight(const Op& op) {
   return std::visit(
-      Match{[](const MatMul& o) { return o.weight; }, [](const ExpertMatMul& o) { return o.weight; },
-            [](const auto&) { return kNoWeight; }},
+      Match{[](const MatMul& o) { return o.weight; },
+            [](const ExpertMatMul& o) { return o.weight; }, [](const auto&) { return kNoWeight; }},
       op);
 }
 

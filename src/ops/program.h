@@ -30,7 +30,16 @@ struct Value {
   int64_t width;
 };
 
-enum class WeightRole { embedding, output, tied_embedding, matrix, norm, bias, sinks, rope_factors };
+enum class WeightRole {
+  embedding,
+  output,
+  tied_embedding,
+  matrix,
+  norm,
+  bias,
+  sinks,
+  rope_factors
+};
 std::string_view weight_role_name(WeightRole role);
 
 // A weight as it lies in the file: (n_rows, width), rows contiguous.  Vectors have n_rows = 1.  One
@@ -103,7 +112,7 @@ struct Attention {
   int64_t n_heads;  // a multiple of the group's n_kv_heads
   float scale;      // of q . k before the softmax
   ValueId out;
-  float softcap = 0;  // scores s become softcap * tanh(s / softcap); 0: they stay
+  float softcap = 0;           // scores s become softcap * tanh(s / softcap); 0: they stay
   WeightId sinks = kNoWeight;  // (n_heads): a score of no position's that each softmax counts too
 };
 
@@ -146,8 +155,8 @@ struct SigmoidGate {
 // What makes shares of a router's logits.
 enum class Routing { softmax, sigmoid };
 
-// Chooses for each row the n_used experts with the largest logits, the earlier one among equals, and
-// gives them their shares: softmax over all experts or sigmoid; divided by their sum where
+// Chooses for each row the n_used experts with the largest logits, the earlier one among equals,
+// and gives them their shares: softmax over all experts or sigmoid; divided by their sum where
 // `normalized`; times `scale`.  The others' are 0.         logits, out (rows, n_experts)
 struct Route {
   ValueId logits;
@@ -158,10 +167,10 @@ struct Route {
   ValueId out;
 };
 
-// Each row times the matrices of its own experts, those whose share is not 0, in their order: out has
-// a slot for each, and x one too, or one row for all.  out = x . weight[expert]^T + bias[expert]
-// x (rows, n_in) or (rows, n_used * n_in), shares (rows, n_experts), weight (n_experts, n_out, n_in),
-// bias (n_experts, n_out), out (rows, n_used * n_out)
+// Each row times the matrices of its own experts, those whose share is not 0, in their order: out
+// has a slot for each, and x one too, or one row for all.  out = x . weight[expert]^T +
+// bias[expert] x (rows, n_in) or (rows, n_used * n_in), shares (rows, n_experts), weight
+// (n_experts, n_out, n_in), bias (n_experts, n_out), out (rows, n_used * n_out)
 struct ExpertMatMul {
   ValueId x;
   ValueId shares;

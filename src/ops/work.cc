@@ -23,8 +23,8 @@ Seen seen_by(const SliceSize& slice, int64_t window_tokens) {
                         (slice.n_tokens - n_whole) * window};
 }
 
-// How many of n_experts the rows of a step touch, each n_used of them: exactly so many for one row, and
-// for more the mean of rows that choose evenly and apart.
+// How many of n_experts the rows of a step touch, each n_used of them: exactly so many for one row,
+// and for more the mean of rows that choose evenly and apart.
 double touched(int64_t n_experts, int64_t n_used, double n_rows) {
   const auto all = static_cast<double>(n_experts);
   const double spared = 1 - static_cast<double>(n_used) / all;

@@ -36,6 +36,7 @@ inline std::vector<float> generate_tensor(std::string_view golden_case, std::str
   else if (tensor.ends_with(".bias")) scale = 0.5f;
   else if (tensor == "token_embd.weight") scale = 1;
   else if (tensor.ends_with("attn_q.weight") || tensor.ends_with("attn_k.weight")) scale = 0.5f;
+  else if (tensor.ends_with("ffn_gate_inp.weight") || tensor.ends_with("sinks.weight")) scale = 1;
   std::string name(golden_case);
   Generator generator(name.append("/").append(tensor));
   std::vector<float> values(static_cast<size_t>(n_elements));

@@ -103,6 +103,18 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
         GEMMA, num_hidden_layers=6, sliding_window=33, num_key_value_heads=1,
         final_logit_softcapping=4.0,
         rope_parameters=gemma3_rope(700.0, rope_type="linear", factor=4.0))),
+    "mixtral": ("mixtral", dict(num_key_value_heads=2, num_local_experts=6, num_experts_per_tok=2,
+                                sliding_window=None)),
+    "qwen2moe": ("qwen2moe", dict(num_key_value_heads=2, num_experts=8, num_experts_per_tok=3,
+                                  moe_intermediate_size=40, shared_expert_intermediate_size=56)),
+    "qwen3moe": ("qwen3moe", dict(GROUPED, num_experts=8, num_experts_per_tok=2,
+                                  moe_intermediate_size=40, norm_topk_prob=True,
+                                  num_hidden_layers=3, tie_word_embeddings=True)),
+    "gpt_oss": ("gpt_oss", dict(
+        num_attention_heads=4, num_key_value_heads=2, head_dim=64, num_hidden_layers=3,
+        num_local_experts=6, num_experts_per_tok=2, sliding_window=24,
+        rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32,
+                             beta_fast=8.0, beta_slow=0.5, truncate=True))),
     "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
     "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
                                         pad_token_id=0)),
@@ -143,6 +155,8 @@ def weight(case, name, shape):
         values = uniform
     elif name.endswith(("attn_q.weight", "attn_k.weight")):
         values = uniform * 0.5
+    elif name.endswith(("ffn_gate_inp.weight", "attn_sinks.weight")):
+        values = uniform
     else:
         values = uniform * 0.25
     return values.astype(np.float32).reshape(shape)
@@ -158,8 +172,13 @@ PARTS = {
     "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down", "self_attn.q_norm": "attn_q_norm",
     "self_attn.k_norm": "attn_k_norm", "self_attn.qkv_proj": "attn_qkv",
-    "mlp.gate_up_proj": "ffn_up",
+    "mlp.gate_up_proj": "ffn_up", "mlp.gate": "ffn_gate_inp",
+    "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
+    "mlp.shared_expert.down_proj": "ffn_down_shexp",
+    "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
 }
+GPT_OSS_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm")
+GPT_OSS_PARTS["mlp.router"] = "ffn_gate_inp"
 GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
                    pre_feedforward_layernorm="ffn_norm", post_feedforward_layernorm="post_ffw_norm")
 
@@ -167,12 +186,14 @@ GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
 class Family:
     """A model class of transformers, and how its parameters differ from what GGUF stores."""
 
-    def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False):
+    def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False,
+                 interleaved=False):
         self.model = model
         self.config = config
         self.parts = parts
         self.adjacent_pairs = adjacent_pairs  # the converter reorders queries and keys
         self.norms_less_one = norms_less_one  # the converter adds 1 to the weights of norms
+        self.interleaved = interleaved  # experts' gates and ups alternate, and matrices lie transposed
 
     def gguf_name(self, hf_name):
         name = hf_name.removeprefix("model.")
@@ -182,6 +203,32 @@ class Family:
             return f"blk.{layer}.{self.parts[part]}.{kind}"
         return {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight",
                 "lm_head.weight": "output.weight"}[name]
+
+    def experts(self, case, hf_name, shape):
+        """A parameter of all experts of a layer, from the tensors that the GGUF file has instead."""
+        layer, part = hf_name.split(".")[2], hf_name.rsplit(".", 1)[1]
+        kind = "bias" if part.endswith("_bias") else "weight"
+        n_experts, *rest = shape
+        if self.interleaved and kind == "weight":
+            rest = rest[::-1]
+
+        def tensor(name, *shape):
+            return weight(case, f"blk.{layer}.ffn_{name}_exps.{kind}", (n_experts, *shape))
+        if part.startswith("down"):
+            values = tensor("down", *rest)
+        else:
+            half = (rest[0] // 2, *rest[1:])
+            values = np.stack([tensor("gate", *half), tensor("up", *half)], 2 if self.interleaved else 1)
+            values = values.reshape(n_experts, *rest)
+        return values.swapaxes(1, 2) if self.interleaved and kind == "weight" else values
+
+    def values(self, case, hf_name, shape, config):
+        if ".mlp.experts." in hf_name:
+            return self.experts(case, hf_name, shape)
+        if hf_name.endswith(".sinks"):
+            return weight(case, f"blk.{hf_name.split('.')[2]}.attn_sinks.weight", shape)
+        name = self.gguf_name(hf_name)
+        return self.parameter(name, weight(case, name, shape), config)
 
     def parameter(self, name, values, config):
         """What transformers holds where the GGUF file holds `values`."""
@@ -203,6 +250,10 @@ FAMILIES = {
     "gemma2": Family("Gemma2ForCausalLM", "Gemma2Config", GEMMA_PARTS, norms_less_one=True),
     "gemma3": Family("Gemma3ForCausalLM", "Gemma3TextConfig", GEMMA_PARTS, norms_less_one=True),
     "phi3": Family("Phi3ForCausalLM", "Phi3Config"),
+    "mixtral": Family("MixtralForCausalLM", "MixtralConfig", adjacent_pairs=True),
+    "qwen2moe": Family("Qwen2MoeForCausalLM", "Qwen2MoeConfig"),
+    "qwen3moe": Family("Qwen3MoeForCausalLM", "Qwen3MoeConfig"),
+    "gpt_oss": Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
 }
 
 
@@ -220,10 +271,25 @@ def build_model(case, family, settings):
     model = getattr(transformers, family.model)(config)
     with torch.no_grad():
         for hf_name, parameter in model.named_parameters():
-            name = family.gguf_name(hf_name)
-            values = weight(case, name, tuple(parameter.shape))
-            parameter.copy_(torch.from_numpy(family.parameter(name, values, config)))
+            values = family.values(case, hf_name, tuple(parameter.shape), config)
+            parameter.copy_(torch.from_numpy(np.ascontiguousarray(values)))
     return model.eval()
+
+
+# Closer than this, float and double might choose different experts.
+LEAST_GAP = 2e-4
+
+
+def watch_routers(model, n_used):
+    """Stops where a router's last chosen expert is no more than LEAST_GAP ahead of the next."""
+    def check(_module, _inputs, outputs):
+        logits = (outputs[0] if isinstance(outputs, tuple) else outputs).double()
+        best = logits.sort(-1, descending=True).values
+        gap = float((best[..., n_used - 1] - best[..., n_used]).min())
+        assert gap > LEAST_GAP, f"a router's choice hangs on {gap:.1e}: change the settings"
+    for name, module in model.named_modules():
+        if name.endswith((".mlp.gate", ".mlp.router")):
+            module.register_forward_hook(check)
 
 
 def write_tokenizer(folder):
@@ -260,10 +326,21 @@ def metadata_of(reader):
     return entries
 
 
+# gpt-oss files have a byte-level vocabulary, which is not what is tried here.
+CONVERT = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+from conversion.gpt_oss import GptOssModel
+GptOssModel.set_vocab = GptOssModel._set_vocab_sentencepiece
+sys.argv[:2] = [sys.argv[1] + "/convert_hf_to_gguf.py"]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
 def convert(peer, folder, case):
     out = folder / "model.gguf"
-    subprocess.run([sys.executable, peer / "convert_hf_to_gguf.py", folder, "--outfile", out,
-                    "--outtype", "f32", "--model-name", case], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", CONVERT, str(peer), folder, "--outfile", out, "--outtype", "f32",
+                    "--model-name", case], check=True, capture_output=True)
     sys.path.insert(0, str(peer / "gguf-py"))
     from gguf import GGUFReader
     return GGUFReader(out)
@@ -324,6 +401,7 @@ def make_case(peer, case):
             case=case, made_with=f"transformers {transformers.__version__}, float64",
             n_prompt_tokens=N_PROMPT_TOKENS, vocab_size=VOCAB_SIZE, logit_rows=LOGIT_ROWS,
             metadata=metadata_of(reader), tensors=tensors_of(reader, case))
+    watch_routers(model, settings.get("num_experts_per_tok", 1))
     description["logits"] = logits_of(model, prompt(case))[LOGIT_ROWS]
     path = pathlib.Path(__file__).parent / "cases" / f"{case}.json"
     path.parent.mkdir(exist_ok=True)

@@ -71,8 +71,8 @@ TEST(Architectures, AnUnknownOneIsRefusedByNameWithTheSupportedOnes) {
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::unsupported);
     EXPECT_EQ(model.error().what, "the model's architecture is \"" + name +
-                                      "\"; supported: gemma2, gemma3, llama, mistral3, phi3, "
-                                      "qwen2, qwen3, smollm3");
+                                      "\"; supported: gemma2, gemma3, gpt-oss, llama, mistral3, "
+                                      "phi3, qwen2, qwen2moe, qwen3, qwen3moe, smollm3");
   }
 }
 

@@ -64,9 +64,9 @@ class ExpertProducts {
   int64_t x_row(int32_t slot) const { return slots_share_x_ ? slot / n_used_ : slot; }
   const float* x() const { return step_.value(ops_[0]->x); }
 
-  // Whether a group's rows are put side by side in blocks, so that each piece of its matrix is taken
-  // apart once for all of them.  Else they are multiplied one by one where they lie, and a piece of
-  // the matrix stays in the cache between them.
+  // Whether a group's rows are put side by side in blocks, so that each piece of its matrix is
+  // taken apart once for all of them.  Else they are multiplied one by one where they lie, and a
+  // piece of the matrix stays in the cache between them.
   bool gathers() const {
     return n_rows_ > 1 && step_.executable.quantized(n_rows_).block_rows == kBlockRows;
   }
