@@ -268,6 +268,7 @@ def build_model(case, family, settings):
     import transformers
     config = getattr(transformers, family.config)(**{**BASE, **settings})
     config._attn_implementation = "eager"  # the one that knows soft caps
+    config._experts_implementation = "eager"  # the one that multiplies in float64
     model = getattr(transformers, family.model)(config)
     with torch.no_grad():
         for hf_name, parameter in model.named_parameters():
