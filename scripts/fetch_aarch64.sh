@@ -13,7 +13,7 @@ echo "Fetching the ARM libraries of the cross build into $target ..."
 rm -rf "$cache"/.aarch64.*
 fresh=$(mktemp -d "$cache/.aarch64.XXXXXX")
 trap 'rm -rf "$fresh"' EXIT
-mkdir -p "$fresh/apt/lists/partial" "$fresh/apt/archives/partial" "$fresh/root"
+mkdir -p "$fresh/apt/lists/partial" "$fresh/apt/archives/partial" "$fresh/tree"
 touch "$fresh/apt/status"
 
 # apt with its own state: it believes in an empty ARM system and touches nothing else.
@@ -27,8 +27,8 @@ if ! { apt update && (cd "$fresh" && apt download $packages); }; then
   echo "Only the cross build needs them." >&2
   exit 1
 fi
-for package in "$fresh"/*.deb; do dpkg-deb -x "$package" "$fresh/root"; done
-echo "$packages" > "$fresh/root/.packages"
-chmod 755 "$fresh/root"
+for package in "$fresh"/*.deb; do dpkg-deb -x "$package" "$fresh/tree"; done
+echo "$packages" > "$fresh/tree/.packages"
+chmod 755 "$fresh/tree"
 rm -rf "$target"
-mv "$fresh/root" "$target"
+mv "$fresh/tree" "$target"

@@ -11,7 +11,7 @@ namespace hwtv::app {
 
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
                                                    hw::DeviceContext& device,
-                                                   ref::MatMulObserver observer) {
+                                                   ref::WeightObserver observer) {
   if (name == "cpu")
     return cpu::CpuBackend::make(device, packs ? cpu::Packing::tiles : cpu::Packing::none);
   if (name == "ref") return std::make_unique<ref::RefBackend>(device, std::move(observer));

@@ -16,7 +16,7 @@ namespace hwtv::app {
 // machine cannot run).
 Result<std::unique_ptr<ops::Backend>> make_backend(const std::string& name, bool packs,
                                                    hw::DeviceContext& device,
-                                                   ref::MatMulObserver observer = {});
+                                                   ref::WeightObserver observer = {});
 
 // The instruction set that make_backend(backend) is held against: of "cpu" the one it computes with,
 // else the machine's best.  Requires: it has made one.

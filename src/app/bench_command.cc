@@ -8,12 +8,12 @@
 #include "app/bench_report.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
-#include "app/model_cache.h"
 #include "app/note.h"
 #include "app/output.h"
 #include "app/run_journal.h"
 #include "app/version.h"
 #include "base/units.h"
+#include "store/model_cache.h"
 
 namespace hwtv::app {
 namespace {
@@ -58,7 +58,7 @@ void skip(const BenchTest& test, std::string why, std::vector<BenchResult>& skip
 // Takes out what the model was not trained for.
 Result<void> keep_trained(const std::string& name, std::vector<BenchTest>& tests,
                           std::vector<BenchResult>& skipped) {
-  HWTV_TRY(const std::string path, resolve_model(name));
+  HWTV_TRY(const std::string path, store::resolve_model(name));
   HWTV_TRY(const model::Model model, model::Model::open(path));
   const int64_t trained = model.config().context_tokens_max;
   std::erase_if(tests, [&](const BenchTest& test) {

@@ -17,6 +17,7 @@
 #include "app/sampling_flags.h"
 #include "app/speculation_flags.h"
 #include "base/file.h"
+#include "base/nearest.h"
 
 namespace hwtv::app {
 namespace {

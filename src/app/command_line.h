@@ -16,9 +16,6 @@ int run_command_line(std::span<const Command> commands, int argc, char** argv);
 // Prints an error as two lines to stderr: what, then advice.
 void print_error(const Error& error);
 
-// The candidate with the fewest edits to `word`; empty when none is near.
-std::string nearest(std::string_view word, std::span<const std::string> candidates);
-
 // A completion script for "bash", "zsh" or "fish".  Errors: invalid_request.
 Result<std::string> completions(std::span<const Command> commands, std::string_view shell);
 

@@ -19,11 +19,14 @@ Command make_bench_command();
 Command make_kernels_command();
 Command make_quantize_command();
 Command make_imatrix_command();
+Command make_convert_command();
+Command make_prune_command();
 Command make_inspect_command();
 Command make_devices_command();
 Command make_history_command();
 Command make_list_command();
 Command make_rm_command();
+Command make_pull_command();
 Command make_completions_command();
 
 }  // namespace hwtv::app

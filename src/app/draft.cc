@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/model_cache.h"
+#include "base/quoted.h"
 #include "engine/lookup_first.h"
-#include "gguf/quoted.h"
+#include "store/model_cache.h"
 
 namespace hwtv::app {
 namespace {
@@ -18,7 +18,7 @@ constexpr const char* kOtherDraft =
     "use a draft of the model's own family, with the same tokenizer, or leave --draft out";
 
 Result<model::Model> open_model(const std::string& name, int64_t context_tokens) {
-  HWTV_TRY(const std::string path, resolve_model(name));
+  HWTV_TRY(const std::string path, store::resolve_model(name));
   HWTV_TRY(gguf::File file, gguf::File::open(path));
   return model::Model::from_file(std::move(file), {context_tokens});
 }
@@ -48,8 +48,8 @@ Result<void> check_same_vocabulary(const gguf::File& target, const gguf::File& d
   return fail(
       ErrorCode::invalid_request,
       fmt::format("the draft has another vocabulary: its token {} of {} is {}, the model's is {}",
-                  at.first - expected.begin(), expected.size(), gguf::quoted(*at.second),
-                  gguf::quoted(*at.first)),
+                  at.first - expected.begin(), expected.size(), hwtv::quoted(*at.second),
+                  hwtv::quoted(*at.first)),
       kOtherDraft);
 }
 

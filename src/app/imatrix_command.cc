@@ -29,6 +29,7 @@ struct ImatrixOptions {
 void collect(const ops::WeightDecl& weight, std::span<const float> x, bool with_output,
              transform::Importance& importance) {
   const bool is_output = weight.role == ops::WeightRole::output && with_output;
+  if (weight.role == ops::WeightRole::norm) return;
   if (!weight.name.starts_with("blk.") && !is_output) return;
   if (weight.first_row > 0) return;  // the tensor's first rows have seen the same x
   transform::ColumnSums& sums = importance.weights[weight.name];

@@ -5,11 +5,11 @@
 
 #include "app/commands.h"
 #include "app/exit_code.h"
-#include "app/model_cache.h"
 #include "app/output.h"
 #include "base/units.h"
 #include "gguf/file.h"
 #include "model/model.h"
+#include "store/model_cache.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 
@@ -43,9 +43,7 @@ std::string value_text(const gguf::Value& value) {
 }
 
 std::string shape_text(const gguf::TensorInfo& tensor) {
-  std::string text;
-  for (const int64_t n : tensor.shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
-  return text.empty() ? "scalar" : text;
+  return tensor.shape.empty() ? "scalar" : format_shape(tensor.shape);
 }
 
 // Whether `run` would start: the architecture and the tokenizer are both understood.
@@ -181,7 +179,7 @@ std::string inspect_json(const gguf::File& file, const Result<model::Model>& mod
 }
 
 Result<int> inspect(const InspectOptions& options) {
-  HWTV_TRY(const std::string path, resolve_model(options.model));
+  HWTV_TRY(const std::string path, store::resolve_model(options.model));
   HWTV_TRY(const gguf::File file, gguf::File::open(path));
   const Result<model::Model> model = model::Model::open(path);
   Output output;

@@ -1,16 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
 #include "app/exit_code.h"
-#include "app/model_cache.h"
 #include "app/output.h"
 #include "base/units.h"
 #include "gguf/file.h"
+#include "store/model_cache.h"
 
 namespace hwtv::app {
 namespace {
@@ -20,7 +17,7 @@ struct ListOptions {
 };
 
 // "llama" for a file that opens, otherwise what is wrong with it.
-std::string describe(const CachedModel& model) {
+std::string describe(const store::CachedModel& model) {
   const auto file = gguf::File::open(model.path);
   if (!file) return std::string(error_code_name(file.error().code));
   const auto architecture = file->get<std::string_view>("general.architecture");
@@ -28,47 +25,44 @@ std::string describe(const CachedModel& model) {
 }
 
 Result<int> list(const ListOptions& options) {
-  const std::vector<CachedModel> models = cached_models();
+  const std::vector<store::CachedModel> models = store::cached_models();
   Output output;
   std::string text;
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    for (const CachedModel& model : models)
+    for (const store::CachedModel& model : models)
       json.push_back({{"name", model.name},
                       {"path", model.path},
                       {"bytes", model.size_bytes},
                       {"architecture", describe(model)}});
     text = json.dump(2) + "\n";
   } else if (options.names) {
-    for (const CachedModel& model : models) text += model.name + "\n";
+    for (const store::CachedModel& model : models) text += model.name + "\n";
   } else if (models.empty()) {
-    text = fmt::format("no models in {}\n`make demo` fetches one; any GGUF file's path works too\n",
-                       model_folder());
+    text = fmt::format(
+        "no models in {}\n`hwtv pull owner/repo` fetches one; any GGUF file's path works too\n",
+        store::model_folder());
   } else {
-    for (const CachedModel& model : models)
+    for (const store::CachedModel& model : models)
       text += fmt::format("{:<48} {:>10}  {}\n", model.name,
                           format_bytes(static_cast<double>(model.size_bytes)), describe(model));
-    text +=
-        fmt::format("in {}; run one with: hwtv run {} -p TEXT\n", model_folder(), models[0].name);
+    text += fmt::format("in {}; run one with: hwtv run {} -p TEXT\n", store::model_folder(),
+                        models[0].name);
   }
   HWTV_TRY_VOID(output.write(text));
   return kExitOk;
 }
 
 Result<int> remove(const std::string& name) {
-  for (const CachedModel& model : cached_models()) {
-    if (model.name != name && model.name != name + ".gguf") continue;
-    if (::unlink(model.path.c_str()) != 0)
-      return fail(ErrorCode::io,
-                  fmt::format("cannot remove {}: {}", model.path, std::strerror(errno)),
-                  "check the folder's permissions");
-    Output output;
-    HWTV_TRY_VOID(output.write(fmt::format("removed {}, {} free again\n", model.name,
-                                           format_bytes(static_cast<double>(model.size_bytes)))));
-    return kExitOk;
-  }
-  return fail(ErrorCode::invalid_request, fmt::format("no model {} in {}", name, model_folder()),
-              "`hwtv list` shows the names; files elsewhere are not touched");
+  auto model = store::find_model(name);
+  if (!model)
+    return fail(model.error().code, model.error().what,
+                "`hwtv list` shows the names; files elsewhere are not touched");
+  HWTV_TRY_VOID(store::remove_model(*model));
+  Output output;
+  HWTV_TRY_VOID(output.write(fmt::format("removed {}, {} free again\n", model->name,
+                                         format_bytes(static_cast<double>(model->size_bytes)))));
+  return kExitOk;
 }
 
 }  // namespace

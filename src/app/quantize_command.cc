@@ -9,13 +9,14 @@
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/interrupt.h"
-#include "app/model_cache.h"
+#include "app/out_file.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/session.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "hw/device_context.h"
+#include "store/model_cache.h"
 #include "transform/quantize.h"
 
 namespace hwtv::app {
@@ -44,26 +45,8 @@ struct Outcome {
   }
 };
 
-std::string size_text(int64_t n_bytes) { return format_bytes(static_cast<double>(n_bytes)); }
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text;
-  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
-  return text;
-}
-
 int64_t to_bytes(const TensorChoice& choice) {
   return dtype_bytes(choice.to, choice.tensor->n_elements);
-}
-
-// The input must not be written over while it is read.
-Result<void> check_out(const gguf::File& file, const std::string& out) {
-  std::error_code code;
-  for (const gguf::Part& part : file.parts())
-    if (std::filesystem::equivalent(part.path, out, code))
-      return fail(ErrorCode::invalid_request, fmt::format("{} is the file to be read", out),
-                  "give the result another path");
-  return {};
 }
 
 Result<void> check_requantize(const Outcome& outcome) {
@@ -105,8 +88,8 @@ std::string report_text(const Outcome& outcome) {
     const TensorChoice& choice = outcome.choices[i];
     const bool has_error = !outcome.errors.empty() && outcome.errors[i];
     text += fmt::format("{:<32} {:>16} {:>6} {:>7} {:>11} {:>9}\n", choice.tensor->name,
-                        shape_text(choice.tensor->shape), dtype_name(choice.from),
-                        dtype_name(choice.to), size_text(to_bytes(choice)),
+                        format_shape(choice.tensor->shape), dtype_name(choice.from),
+                        dtype_name(choice.to), format_bytes(to_bytes(choice)),
                         has_error ? fmt::format("{:.4f} %", 100 * *outcome.errors[i])
                                   : std::string(choice.from == choice.to ? "copied" : "-"));
   }
@@ -117,7 +100,7 @@ std::string outcome_text(const Outcome& outcome, const QuantizeOptions& options)
   std::string text = options.report ? report_text(outcome) + "\n" : "";
   text += fallback_text(outcome);
   text += fmt::format("{}: {}, {} from {}, {:.2f} bits per weight", outcome.out, outcome.mix.name,
-                      size_text(outcome.out_bytes), size_text(outcome.in_bytes),
+                      format_bytes(outcome.out_bytes), format_bytes(outcome.in_bytes),
                       outcome.bits_per_weight());
   if (options.dry_run) return text + "; nothing was written (--dry-run)\n";
   return text + fmt::format(", in {}\nnext: hwtv run {} -p \"Hello\"\n",
@@ -189,10 +172,8 @@ Result<void> write(const gguf::File& file, const QuantizeOptions& options, Outco
 }
 
 Result<int> quantize(const QuantizeOptions& options) {
-  if (options.threads < 0 || options.threads > kMostThreads)
-    return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
-                fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
-  HWTV_TRY(const std::string path, resolve_model(options.in));
+  HWTV_TRY_VOID(check_threads(options.threads));
+  HWTV_TRY(const std::string path, store::resolve_model(options.in));
   HWTV_TRY(const gguf::File file, gguf::File::open(path));
   HWTV_TRY_VOID(check_out(file, options.out));
   HWTV_TRY(Outcome outcome, plan(file, options));

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "app/backend_choice.h"
-#include "app/model_cache.h"
 #include "app/note.h"
 #include "app/progress.h"
 #include "app/speculation_flags.h"
 #include "base/units.h"
 #include "engine/prompt_lookup.h"
+#include "store/model_cache.h"
 #include "text/tokenizer_memory.h"
 
 namespace hwtv::app {
@@ -49,6 +49,12 @@ std::vector<Option> session_flags(SessionOptions& options) {
   };
 }
 
+Result<void> check_threads(int64_t n_threads) {
+  if (n_threads >= 0 && n_threads <= kMostThreads) return {};
+  return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", n_threads),
+              fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
+}
+
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
@@ -57,9 +63,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
                 fmt::format("{} is {}, which is not possible", flag, value),
                 fmt::format("give {} a positive number, or leave it out", flag));
   };
-  if (options.threads < 0 || options.threads > kMostThreads)
-    return fail(ErrorCode::invalid_request, fmt::format("--threads is {}", options.threads),
-                fmt::format("use 1 to {}, or leave it out for one for each core", kMostThreads));
+  HWTV_TRY_VOID(check_threads(options.threads));
   if (options.context < 0) return bad("--ctx", options.context);
   if (options.chunk < 1) return bad("--chunk", options.chunk);
   HWTV_TRY_VOID(check_speculation(options));
@@ -75,7 +79,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
 }
 
 Result<void> Session::open_model() {
-  HWTV_TRY(const std::string path, resolve_model(options_.model));
+  HWTV_TRY(const std::string path, store::resolve_model(options_.model));
   HWTV_TRY(gguf::File file, gguf::File::open(path));
   HWTV_TRY(tokenizer_, text::Tokenizer::from_gguf(file));
   HWTV_TRY(model::Model model, model::Model::from_file(std::move(file), {options_.context}));

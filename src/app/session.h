@@ -36,10 +36,13 @@ struct SessionOptions {
   bool profile = false;
   bool quiet = false;                 // no progress
   bool announce = false;              // say what will be held before anything is allocated
-  ref::MatMulObserver observer = {};  // of the ref backend
+  ref::WeightObserver observer = {};  // of the ref backend
 };
 inline constexpr int64_t kDefaultContext = 4096;
 inline constexpr int64_t kMostThreads = 1024;
+
+// Errors: invalid_request for a --threads that cannot be; 0 stands for one for each core.
+Result<void> check_threads(int64_t n_threads);
 inline constexpr int64_t kMostDraftTokens = 64;
 
 // The flags that every computing command shares; `options` outlives the table.

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "base/file.h"
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 
 namespace hwtv::app {
 
@@ -22,7 +22,7 @@ Result<std::vector<int32_t>> parse_token_list(std::string_view text, int64_t voc
         id >= vocab_size)
       return fail(ErrorCode::invalid_request,
                   fmt::format("{} (word {}) is no token id of a vocabulary of {}",
-                              gguf::quoted(word.substr(0, 40)), ids.size() + 1, vocab_size),
+                              hwtv::quoted(word.substr(0, 40)), ids.size() + 1, vocab_size),
                   fmt::format("write ids from 0 to {}, separated by spaces", vocab_size - 1));
     ids.push_back(id);
     at = end;

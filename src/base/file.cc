@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/units.h"
+
 namespace hwtv {
 namespace {
 
@@ -28,7 +30,8 @@ struct Descriptor {
 tl::unexpected<Error> io_error(const std::string& action, const std::string& path) {
   const int number = errno;
   std::string advice = "check the path and its permissions";
-  if (number == ENOSPC || number == EDQUOT) advice = "free some space on that disk, or choose another folder";
+  if (number == ENOSPC || number == EDQUOT)
+    advice = "free some space on that disk, or choose another folder";
   return fail(ErrorCode::io, fmt::format("cannot {} {}: {}", action, path, std::strerror(number)),
               advice);
 }
@@ -48,7 +51,8 @@ Result<std::string> read_file(const std::string& path, int64_t max_bytes) {
     bytes.append(buffer, static_cast<size_t>(n));
     if (static_cast<int64_t>(bytes.size()) > max_bytes)
       return fail(ErrorCode::invalid_request,
-                  fmt::format("{} is larger than {} bytes", path, max_bytes), "give a smaller file");
+                  fmt::format("{} is larger than {} bytes", path, max_bytes),
+                  "give a smaller file");
   }
 }
 
@@ -103,6 +107,18 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   return file.commit();
 }
 
+Result<void> check_disk_space(const std::string& path, int64_t needed_bytes) {
+  std::error_code code;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const auto space = std::filesystem::space(folder.empty() ? "." : folder, code);
+  if (code || space.available >= static_cast<uintmax_t>(needed_bytes)) return {};
+  return fail(ErrorCode::io,
+              fmt::format("{} needs {}, its disk has {} free", path,
+                          format_bytes(static_cast<double>(needed_bytes)),
+                          format_bytes(static_cast<double>(space.available))),
+              "free some space on that disk, or choose another folder");
+}
+
 Result<void> make_folders(const std::string& path) {
   std::error_code code;
   std::filesystem::create_directories(path, code);
@@ -116,7 +132,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   // O_NONBLOCK: a FIFO without a writer is refused below instead of waited for.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.fd < 0) return io_error("open", path);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(file.fd, &info) != 0) return io_error("examine", path);
   if (!S_ISREG(info.st_mode))
     return fail(ErrorCode::io, fmt::format("{} is not a regular file", path), "give a file's path");

@@ -35,6 +35,10 @@ class AtomicFile {
 // and a failure (a full disk) leaves no trace.  Errors: io.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
+// What is to be written must fit the disk of `path`.  Errors: io, with both numbers; none where the
+// free space is not told.
+Result<void> check_disk_space(const std::string& path, int64_t needed_bytes);
+
 // Creates the folder and its parents.  Errors: io.
 Result<void> make_folders(const std::string& path);
 

@@ -48,4 +48,10 @@ std::string format_count(int64_t n) {
 
 std::string format_tokens(int64_t n) { return fmt::format("{} token{}", n, n == 1 ? "" : "s"); }
 
+std::string format_shape(std::span<const int64_t> shape) {
+  std::string text;
+  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : " x ", n);
+  return text;
+}
+
 }  // namespace hwtv

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/quoted.h"
 #include "base/units.h"
-#include "gguf/quoted.h"
 
 namespace hwtv::gguf {
 

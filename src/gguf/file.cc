@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/quoted.h"
 #include "gguf/parser.h"
-#include "gguf/quoted.h"
 #include "gguf/split_name.h"
 
 namespace hwtv::gguf {

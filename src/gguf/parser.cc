@@ -6,8 +6,8 @@
 #include <bit>
 #include <numeric>
 
+#include "base/quoted.h"
 #include "base/units.h"
-#include "gguf/quoted.h"
 
 namespace hwtv::gguf {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 
 namespace hwtv::gguf {
 

@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/quoted.h"
 #include "gguf/parser.h"
-#include "gguf/quoted.h"
 
 namespace hwtv::gguf {
 namespace {

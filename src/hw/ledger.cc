@@ -9,12 +9,6 @@
 #include "base/units.h"
 
 namespace hwtv::hw {
-namespace {
-
-std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
-}  // namespace
-
 std::string_view use_name(Use use) {
   switch (use) {
     case Use::weights:
@@ -77,14 +71,14 @@ tl::unexpected<Error> Ledger::refusal(Use use, int64_t bytes) const {
       entries_.begin(), entries_.end(),
       [](const Entry& a, const Entry& b) { return a.holding.size_bytes < b.holding.size_bytes; });
   const int64_t left = budget_bytes_ - report_.total.reserved_bytes;
-  std::string advice = fmt::format("ask for at most {}", bytes_text(left));
+  std::string advice = fmt::format("ask for at most {}", format_bytes(left));
   if (largest != entries_.end())
     advice += fmt::format(", or free some of the {} that {} ({}) holds",
-                          bytes_text(largest->holding.size_bytes), largest->holding.name,
+                          format_bytes(largest->holding.size_bytes), largest->holding.name,
                           use_name(largest->holding.use));
   return fail(ErrorCode::out_of_memory,
-              fmt::format("{} needs {} on {}, {} left of {}", use_name(use), bytes_text(bytes),
-                          device_, bytes_text(left), bytes_text(budget_bytes_)),
+              fmt::format("{} needs {} on {}, {} left of {}", use_name(use), format_bytes(bytes),
+                          device_, format_bytes(left), format_bytes(budget_bytes_)),
               std::move(advice));
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 #include "text/byte_alphabet.h"
 #include "text/unicode.h"
 #include "text/word_cache.h"
@@ -70,7 +70,7 @@ Result<void> BytePairTokenizer::read_merges(const gguf::File& file) {
     if (space == std::string_view::npos || space + 1 == merge.size()) {
       return fail(ErrorCode::corrupt_file,
                   fmt::format("merge {} of {} is {}, not two tokens with a space between", i, kKey,
-                              gguf::quoted(merge)),
+                              hwtv::quoted(merge)),
                   kAdvice);
     }
     const std::string_view left = merge.substr(0, space), right = merge.substr(space + 1);
@@ -81,7 +81,7 @@ Result<void> BytePairTokenizer::read_merges(const gguf::File& file) {
       const std::string_view missing = left_id < 0 ? left : right_id < 0 ? right : both;
       return fail(
           ErrorCode::corrupt_file,
-          fmt::format("merge {} of {} names {}, which is no token", i, kKey, gguf::quoted(missing)),
+          fmt::format("merge {} of {} names {}, which is no token", i, kKey, hwtv::quoted(missing)),
           kAdvice);
     }
     merges_.add(left_id, right_id, static_cast<uint32_t>(i), result);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 
 namespace hwtv::text {
 
@@ -124,7 +124,7 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
   if (*model != "gpt2" && *model != "gemma4") {
     return fail(ErrorCode::unsupported,
                 fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4",
-                            gguf::quoted(*model)),
+                            hwtv::quoted(*model)),
                 "take a model with a byte-level BPE or SentencePiece vocabulary");
   }
   const std::string_view name = *model == "gemma4"     ? "gemma4"
@@ -135,7 +135,7 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     std::string known;
     for (const std::string_view other : pre_tokenizer_names()) known.append(" ").append(other);
     return fail(ErrorCode::unsupported,
-                fmt::format("pre-tokenizer {} is not known; known:{}", gguf::quoted(name), known),
+                fmt::format("pre-tokenizer {} is not known; known:{}", hwtv::quoted(name), known),
                 "a newer hwtv may know it; src/text/pre_tokenizer_rules.cc is where it is added");
   }
   add_bos_ = rule_->add_bos;

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/quoted.h"
 #include "gguf/file.h"
-#include "gguf/quoted.h"
 #include "gguf/writer.h"
 
 namespace hwtv::transform {
@@ -26,24 +26,24 @@ tl::unexpected<Error> broken(const gguf::File& file, std::string what) {
 Result<std::vector<float>> read_floats(const gguf::File& file, const gguf::TensorInfo& tensor) {
   if (tensor.dtype != DType::F32)
     return broken(file, fmt::format("tensor {} has the type {}, expected F32",
-                                    gguf::quoted(tensor.name), tensor.type_name()));
+                                    hwtv::quoted(tensor.name), tensor.type_name()));
   std::vector<float> floats(static_cast<size_t>(tensor.n_elements));
   std::memcpy(floats.data(), tensor.data, floats.size() * sizeof(float));
   for (size_t i = 0; i < floats.size(); ++i)
     if (!std::isfinite(floats[i]) || floats[i] < 0)
       return broken(file, fmt::format("element {} of {} is {}, expected a number from 0 up", i,
-                                      gguf::quoted(tensor.name), floats[i]));
+                                      hwtv::quoted(tensor.name), floats[i]));
   return floats;
 }
 
 Result<ColumnSums> read_sums(const gguf::File& file, const gguf::TensorInfo& tensor,
                              std::string_view name) {
   const gguf::TensorInfo* counts = file.find_tensor(std::string(name) + std::string(kCounts));
-  if (!counts) return broken(file, fmt::format("{} has sums and no counts", gguf::quoted(name)));
+  if (!counts) return broken(file, fmt::format("{} has sums and no counts", hwtv::quoted(name)));
   HWTV_TRY(const std::vector<float> squares, read_floats(file, tensor));
   HWTV_TRY(const std::vector<float> n_rows, read_floats(file, *counts));
   if (n_rows.empty() || squares.size() % n_rows.size() != 0)
-    return broken(file, fmt::format("{} has {} sums for {} counts", gguf::quoted(name),
+    return broken(file, fmt::format("{} has {} sums for {} counts", hwtv::quoted(name),
                                     squares.size(), n_rows.size()));
   ColumnSums sums;
   sums.squares.assign(squares.begin(), squares.end());

@@ -14,6 +14,9 @@
 
 namespace hwtv::transform {
 
+// general.quantization_version: of the layouts in ops/quant_blocks.h.
+inline constexpr uint32_t kQuantizationVersion = 2;
+
 enum class Mix {
   F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q2_K_S, Q3_K_S, Q3_K_M, Q3_K_L, Q4_K_S, Q4_K_M,
   Q5_K_S, Q5_K_M, Q6_K, IQ4_NL, IQ4_XS, MXFP4, MXFP4_MOE,

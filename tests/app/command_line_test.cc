@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "base/nearest.h"
 
 namespace hwtv::app {
 namespace {

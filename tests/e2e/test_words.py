@@ -7,7 +7,7 @@ import unittest
 from program import INVALID_REQUEST, ProgramTest, main
 
 COMMANDS = ["run", "chat", "tokenize", "detokenize", "logits", "perplexity", "bench", "kernels",
-            "inspect", "devices", "history", "list", "rm", "completions"]
+            "inspect", "devices", "history", "pull", "list", "rm", "completions"]
 
 
 class WordsTest(ProgramTest):

@@ -49,14 +49,6 @@ TinyFile gemma_file(const std::string& architecture, uint32_t n_layers) {
   return file;
 }
 
-template <typename T>
-std::vector<const T*> ops_of(const Model& model) {
-  std::vector<const T*> found;
-  for (const ops::NamedOp& named : model.program().ops)
-    if (const T* op = std::get_if<T>(&named.op)) found.push_back(op);
-  return found;
-}
-
 // For each layer the window that it sees; 0: everything.
 std::vector<int64_t> windows_of(const Model& model) {
   std::vector<int64_t> windows;

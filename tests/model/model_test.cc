@@ -17,14 +17,6 @@ Error refusal(const TinyFile& file) {
   return model ? Error{} : model.error();
 }
 
-template <typename T>
-std::vector<const T*> ops_of(const Model& model) {
-  std::vector<const T*> found;
-  for (const ops::NamedOp& named : model.program().ops)
-    if (const T* op = std::get_if<T>(&named.op)) found.push_back(op);
-  return found;
-}
-
 const ops::WeightDecl* find_weight(const Model& model, std::string_view name) {
   for (const ops::WeightDecl& weight : model.program().weights)
     if (weight.name == name) return &weight;

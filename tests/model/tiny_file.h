@@ -97,4 +97,13 @@ struct TinyFile {
   }
 };
 
+// The ops of one kind, in their order.
+template <typename T>
+std::vector<const T*> ops_of(const Model& model) {
+  std::vector<const T*> found;
+  for (const ops::NamedOp& named : model.program().ops)
+    if (const T* op = std::get_if<T>(&named.op)) found.push_back(op);
+  return found;
+}
+
 }  // namespace hwtv::model

@@ -96,11 +96,13 @@ HWTV_INLINE F add_group(F total, I dot, F scale, F min, float x_scale, float x_s
 HWTV_INLINE float scaled_sum(float x_scale, int32_t x_sum) {
   return x_scale * static_cast<float>(x_sum);
 }
-// What the unsigned quants add to a dot product: -kZero times the sum of x.
+// Whether dot products of the unsigned quants have a zero point in them.
+template <typename Format>
+constexpr bool kShifts = Format::kZero != 0 && !(Format::kWide && kCentersWide);
+// What it adds to a dot product: -kZero times the sum of x.
 template <typename Format>
 HWTV_INLINE I zero_part(int32_t x_sum) {
-  constexpr bool kShift = Format::kZero != 0 && !(Format::kWide && kCentersWide);
-  return set_i(kShift ? -Format::kZero * x_sum : 0);
+  return set_i(kShifts<Format> ? -Format::kZero * x_sum : 0);
 }
 template <typename Format>
 HWTV_INLINE int32_t sum_of_group(const int16_t* sums, int64_t g) {

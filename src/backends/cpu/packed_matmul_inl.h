@@ -35,13 +35,15 @@ HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, i
           x.sums + 2 * block * kRows + lane};
 }
 
-// Asks for what lies `ahead` of block `block` of a tile.
+// Asks for what lies `ahead` of block `block` of a tile, group g's share of it: a burst of requests
+// would hold the core up, and leave the memory idle until the next.
 template <typename Packed>
-HWTV_INLINE void prefetch_block(const uint8_t* ahead, int64_t block) {
+HWTV_INLINE void prefetch_group(const uint8_t* ahead, int64_t block, int g) {
   constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
-#pragma GCC unroll 4
-  for (int line = 0; line < kBlockBytes; line += 64)
-    __builtin_prefetch(ahead + block * kBlockBytes + line, 0, kToL2);
+  constexpr int kLines = (kBlockBytes + 63) / 64, kGroups = Packed::kBlock / Packed::kGroup;
+#pragma GCC unroll 8
+  for (int line = kLines * g / kGroups; line < kLines * (g + 1) / kGroups; ++line)
+    __builtin_prefetch(ahead + block * kBlockBytes + 64 * line, 0, kToL2);
 }
 
 // Group g of kRows rows of x whose groups lie kStride apart: quants, scales and sums of row r.
@@ -67,9 +69,9 @@ HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows&
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) total[r] = set_f(0);
   for (int64_t block = 0; block < n_blocks; ++block) {
-    prefetch_block<Packed>(weight + kPrefetchBytes, block);
 #pragma GCC unroll kUnroll
     for (int g = 0; g < Packed::kBlock / kGroup; ++g) {
+      prefetch_group<Packed>(weight + kPrefetchBytes, block, g);
       const auto group = XGroup<kGroup, kStride>::at(x, block * Packed::kBlock + g * kGroup);
       I dot[kRows][kChains];
 #pragma GCC unroll 8
@@ -104,9 +106,9 @@ static void expand_tile(const PackedTile& packed, const uint8_t* ahead, int64_t 
   constexpr int kGroup = Packed::kGroup, kGroups = Packed::kBlock / kGroup;
   for (int64_t i = 0; i < n / Packed::kBlock; ++i) {
     const int64_t block = k / Packed::kBlock + i;
-    prefetch_block<Packed>(ahead, block);
 #pragma GCC unroll kUnroll
     for (int g = 0; g < kGroups; ++g) {
+      prefetch_group<Packed>(ahead, block, g);
       const int64_t at = i * kGroups + g;
       store_f(tile.scales[at], Packed::scale(packed, block, g));
       if constexpr (Packed::kHasMin) store_f(tile.mins[at], Packed::min(packed, block, g));
@@ -125,6 +127,56 @@ struct PartSums {
   alignas(64) float sums[kPartRows][kPartTiles][kLanes];
 };
 
+// What p points to is in memory from here on, and read from there.
+HWTV_INLINE void keep_in_memory(const void* p) { asm volatile("" : : "r"(p) : "memory"); }
+
+// Of eight rows (vectors of GCC and clang).
+using EightShorts [[gnu::vector_size(16)]] = int16_t;
+using EightInts [[gnu::vector_size(32)]] = int32_t;
+using EightFloats [[gnu::vector_size(32)]] = float;
+
+template <typename Vector, typename Element>
+HWTV_INLINE Vector load_eight(const Element* p) {
+  Vector vector;
+  __builtin_memcpy(&vector, p, sizeof vector);
+  return vector;
+}
+
+// What the sums of one group of x add in each row: by the zero point, and by the minimums.  Eight
+// rows at once, which the compiler does not find by itself; the kernel then reads one row's from
+// memory into all lanes, where the compiler would take each out of a register by shuffles.
+template <typename Format, int kRows>
+struct GroupSums {
+  alignas(64) int32_t zero[kRows];
+  alignas(64) float scaled[kRows];
+
+  __attribute__((always_inline)) GroupSums(const int16_t* sums, const float* scales) {
+    if constexpr (kRows == 8) {
+      auto sum = __builtin_convertvector(load_eight<EightShorts>(sums), EightInts);
+      if constexpr (Format::kGroup == 32)
+        sum += __builtin_convertvector(load_eight<EightShorts>(sums + kBlockRows), EightInts);
+      const EightInts zeros = sum * -Format::kZero;
+      const EightFloats products =
+          load_eight<EightFloats>(scales) * __builtin_convertvector(sum, EightFloats);
+      if constexpr (kShifts<Format>) __builtin_memcpy(zero, &zeros, sizeof zeros);
+      if constexpr (Format::kHasMin) __builtin_memcpy(scaled, &products, sizeof products);
+      keep_in_memory(this);
+    } else {
+      for (int r = 0; r < kRows; ++r) {
+        const int32_t sum = Format::kGroup == 16 ? sums[r] : sums[r] + sums[kBlockRows + r];
+        if constexpr (kShifts<Format>) zero[r] = -Format::kZero * sum;
+        if constexpr (Format::kHasMin) scaled[r] = scaled_sum(scales[r], sum);
+      }
+    }
+  }
+  __attribute__((always_inline)) I zero_of(int r) const {
+    return set_i(kShifts<Format> ? zero[r] : 0);
+  }
+  __attribute__((always_inline)) float scaled_of(int r) const {
+    return Format::kHasMin ? scaled[r] : 0.0f;
+  }
+};
+
 // Adds elements [0, n) of kTiles tiles times kRows rows of x to sums (kRows, kTiles, 16).
 template <typename Format, int kTiles, int kRows>
 static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
@@ -134,17 +186,12 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
     const int64_t at = g * kGroup / 32;
     const int8_t* const quants = x.quants + at * kBlockRows * 32 + g * kGroup % 32;
     const float* const scales = x.scales + at * kBlockRows;
-    const auto x_sum = [&](int r) __attribute__((always_inline))->int32_t {
-      if constexpr (kGroup == 16) return x.sums[g * kBlockRows + r];
-      return x.sums[2 * g * kBlockRows + r] + x.sums[(2 * g + 1) * kBlockRows + r];
-    };
+    const GroupSums<Format, kRows> of_x(x.sums + kGroup / 16 * g * kBlockRows, scales);
     I dot[kRows][kTiles];
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      const I zero = zero_part<Format>(x_sum(r));
+    for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
-      for (int i = 0; i < kTiles; ++i) dot[r][i] = zero;
-    }
+      for (int i = 0; i < kTiles; ++i) dot[r][i] = of_x.zero_of(r);
 #pragma GCC unroll kUnroll
     for (int j = 0; j < kGroup / 4; ++j) {
       W w[kTiles];
@@ -162,7 +209,10 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
       for (int i = 0; i < kTiles; ++i)
         store_f(sums[r][i], add_group<Format>(load_f(sums[r][i]), dot[r][i],
                                               load_f(tiles[i].scales[g]), load_f(tiles[i].mins[g]),
-                                              scales[r], scaled_sum(scales[r], x_sum(r))));
+                                              scales[r], of_x.scaled_of(r)));
+    // The compiler would hold the sums in registers from one group to the next and, having too few,
+    // keep a chain of dots in memory instead: all else would wait for it.  Chains of 16 are short.
+    if constexpr (kGroup == 32) keep_in_memory(sums);
   }
 }
 

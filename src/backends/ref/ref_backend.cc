@@ -25,18 +25,20 @@ void check_input(const ops::StepInput& input, const ops::Limits& limits, size_t 
   CHECK(row == static_cast<int64_t>(input.tokens.size()));
 }
 
-// Shows the observer what `op` is about to multiply.
-void observe(const MatMulObserver& observer, const ops::Program& program, const ops::Op& op,
+// Shows the observer what `op` is about to read.
+void observe(const WeightObserver& observer, const ops::Program& program, const ops::Op& op,
              const Step& step) {
-  const auto* matmul = std::get_if<ops::MatMul>(&op);
-  if (!matmul) return;
-  const auto n = static_cast<size_t>(step.n_rows(matmul->x) * step.width(matmul->x));
-  observer(program.weight(matmul->weight), {step.value(matmul->x), n});
+  const auto show = [&](ops::ValueId x, ops::WeightId weight) {
+    const auto n = static_cast<size_t>(step.n_rows(x) * step.width(x));
+    observer(program.weight(weight), {step.value(x), n});
+  };
+  if (const auto* matmul = std::get_if<ops::MatMul>(&op)) show(matmul->x, matmul->weight);
+  if (const auto* norm = std::get_if<ops::RmsNorm>(&op)) show(norm->x, norm->weight);
 }
 
 }  // namespace
 
-RefBackend::RefBackend(ThreadTeam& team, hw::Ledger& ledger, MatMulObserver observer)
+RefBackend::RefBackend(ThreadTeam& team, hw::Ledger& ledger, WeightObserver observer)
     : team_(team), ledger_(ledger), observer_(std::move(observer)), spec_(team.n_threads()) {}
 
 Result<ops::WeightHandle> RefBackend::import(const ops::WeightDecl& weight,

@@ -28,15 +28,15 @@ class RefSpec final : public ops::BackendSpec {
   int n_threads_;
 };
 
-// Told of what each MatMul multiplies with a weight: x (n_rows, weight.width).
-using MatMulObserver = std::function<void(const ops::WeightDecl& weight, std::span<const float> x)>;
+// Told of what each MatMul and each RmsNorm reads with its weight: x (n_rows, width).
+using WeightObserver = std::function<void(const ops::WeightDecl& weight, std::span<const float> x)>;
 
 // Requires: team and ledger outlive it; it outlives its Executables.
 class RefBackend final : public ops::Backend {
  public:
-  explicit RefBackend(hw::DeviceContext& device, MatMulObserver observer = {})
+  explicit RefBackend(hw::DeviceContext& device, WeightObserver observer = {})
       : RefBackend(device.team(), device.ledger(), std::move(observer)) {}
-  RefBackend(ThreadTeam& team, hw::Ledger& ledger, MatMulObserver observer = {});
+  RefBackend(ThreadTeam& team, hw::Ledger& ledger, WeightObserver observer = {});
 
   const ops::BackendSpec& spec() const override { return spec_; }
   Result<ops::WeightHandle> import(const ops::WeightDecl& weight, const ops::WeightSource& source,
@@ -51,7 +51,7 @@ class RefBackend final : public ops::Backend {
  private:
   ThreadTeam& team_;
   hw::Ledger& ledger_;
-  const MatMulObserver observer_;
+  const WeightObserver observer_;
   RefSpec spec_;
   SteadyClock clock_;
   std::vector<std::unique_ptr<Weight>> weights_;  // by WeightHandle

@@ -50,7 +50,8 @@ make_system() {
   cp -a /usr/share/keyrings/. "$system/usr/share/keyrings/"
   cp -a /usr/local/share/ca-certificates/. "$system/usr/local/share/ca-certificates/"
   chroot "$system" update-ca-certificates > /dev/null 2>&1
-  git clone -q --no-hardlinks . "$system/root/hwtv"
+  mkdir -p "$system$HOME"
+  git clone -q --no-hardlinks . "$system$HOME/hwtv"
   mount -t proc proc "$system/proc"
   mount --rbind /sys "$system/sys" && mount --make-rslave "$system/sys"
   mount --rbind /dev "$system/dev" && mount --make-rslave "$system/dev"
@@ -60,7 +61,7 @@ make_system() {
 inside() {
   local settings
   mapfile -t settings < <(env | grep -E "^(PIP_|SSL_|[A-Z_]+_BUNDLE=|[a-z]+_proxy=|[A-Z]+_PROXY=)")
-  env -i "${settings[@]}" HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  env -i "${settings[@]}" HOME="$HOME" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     CI="${CI:-}" taskset -c 0,1 "${without_network[@]}" \
     chroot "$system" bash -c "cd ~/hwtv && $1" < /dev/null
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes prompts.json: the exact model's greedy continuations of the prompts below, by the peer's server.
+"""Makes prompts.json and its like: the exact model's greedy continuations of the prompts below, by the
+peer's server.
 
-    make_prompts.py EXACT.gguf
+    make_prompts.py EXACT.gguf [prompts.json]
 
 Run again only to change the prompts; the acceptance run checks that the file says what the exact
 model does.  A prompt whose continuation is not tokenized as it was generated is left out.
@@ -79,18 +80,20 @@ def started(model):
 
 
 def main():
+    name_of_file = sys.argv[2] if len(sys.argv) > 2 else "prompts.json"
     server, port = started(sys.argv[1])
     cases = []
     try:
         for name, prompt in PROMPTS.items():
             if name.startswith("chinese") and sum(c["name"].startswith("chinese") for c in cases) == 3:
                 continue
-            ids = ask(port, "/tokenize", {"content": prompt})["tokens"]
+            ids = ask(port, "/tokenize", {"content": prompt, "add_special": True})["tokens"]
             answer = ask(port, "/completion", {
                 "prompt": ids, "n_predict": N_TOKENS, "temperature": 0, "top_k": 1, "samplers": ["top_k"],
                 "return_tokens": True, "ignore_eos": True, "cache_prompt": False})
             tokens = answer["tokens"]
-            again = ask(port, "/tokenize", {"content": prompt + answer["content"]})["tokens"]
+            whole = {"content": prompt + answer["content"], "add_special": True}
+            again = ask(port, "/tokenize", whole)["tokens"]
             print(f"{name:16} {answer['content']!r}")
             if len(tokens) != N_TOKENS or again != ids + tokens:
                 print(f"{name} is left out: not tokenized as it was generated")
@@ -100,7 +103,7 @@ def main():
     finally:
         server.terminate()
     lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases)
-    pathlib.Path(__file__).with_name("prompts.json").write_text(f"[\n{lines}\n]\n", "utf-8")
+    pathlib.Path(__file__).with_name(name_of_file).write_text(f"[\n{lines}\n]\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-#include "gguf/quoted.h"
+#include "base/quoted.h"
 
 #include <fmt/format.h>
 
-namespace hwtv::gguf {
+namespace hwtv {
 
 std::string quoted(std::string_view text) {
   constexpr size_t kShownBytesMax = 80;
@@ -18,4 +18,4 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-}  // namespace hwtv::gguf
+}  // namespace hwtv

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-namespace hwtv::gguf {
+namespace hwtv {
 
 std::string quoted(std::string_view text);  // 'blk.0.attn_q.weight', 'a\x1b[2J'
 
-}  // namespace hwtv::gguf
+}  // namespace hwtv
