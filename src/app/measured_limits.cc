@@ -19,7 +19,10 @@ double step_weight_bytes(const ops::Program& program) {
       if (product->bias != ops::kNoWeight) whole[static_cast<size_t>(product->bias)] = true;
     } else if (const auto* experts = std::get_if<ops::ExpertMatMul>(&named.op)) {
       const ops::WeightDecl& weight = program.weight(experts->weight);
-      n_bytes += static_cast<double>(experts->n_used * weight.matrix_bytes());
+      const int64_t bias_bytes =
+          experts->bias == ops::kNoWeight ? 0 : program.weight(experts->bias).matrix_bytes();
+      n_bytes += static_cast<double>(experts->n_used * weight.matrix_bytes() +
+                                     experts->n_used * bias_bytes / weight.n_experts);
     } else if (const auto* norm = std::get_if<ops::RmsNorm>(&named.op)) {
       whole[static_cast<size_t>(norm->weight)] = true;
     }

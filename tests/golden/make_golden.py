@@ -115,6 +115,12 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
         num_local_experts=6, num_experts_per_tok=2, sliding_window=24,
         rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32,
                              beta_fast=8.0, beta_slow=0.5, truncate=True))),
+    # As the family is published: experts in blocks of 32.
+    "gpt_oss_mxfp4": ("gpt_oss_mxfp4", dict(
+        hidden_size=64, intermediate_size=96, num_key_value_heads=2, head_dim=32,
+        num_local_experts=5, num_experts_per_tok=2, sliding_window=33,
+        rope_parameters=rope("yarn", 12000.0, factor=2.0, original_max_position_embeddings=64,
+                             beta_fast=8.0, beta_slow=0.5, truncate=True))),
     "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
     "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
                                         pad_token_id=0)),
@@ -162,6 +168,15 @@ def weight(case, name, shape):
     return values.astype(np.float32).reshape(shape)
 
 
+def mxfp4_blocks(case, name, shape):
+    """Blocks of a tensor, (..., n_in / 32, 17): an exponent, then 32 values as GGUF pairs them."""
+    shape = (*shape[:-1], shape[-1] // 32, 17)
+    values = (Generator(f"{case}/{name}").bits(int(np.prod(shape))) >> np.uint64(56)).astype(np.uint8)
+    values = values.reshape(shape)
+    values[..., 0] = 121 + values[..., 0] % 4
+    return values
+
+
 def prompt(case):
     return (Generator(f"{case}/prompt").bits(N_PROMPT_TOKENS) % np.uint64(VOCAB_SIZE)).tolist()
 
@@ -185,6 +200,7 @@ GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
 
 class Family:
     """A model class of transformers, and how its parameters differ from what GGUF stores."""
+    least_gap = 2e-4  # between logits of a router: closer, float and double might choose differently
 
     def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False,
                  interleaved=False):
@@ -241,6 +257,49 @@ class Family:
         return values
 
 
+class Mxfp4Family(Family):
+    """gpt-oss with its experts in MXFP4, as it is published."""
+    least_gap = 0.02  # its products may round to 8 bits
+
+    def packed(self, case, hf_name, shape):
+        """What a published file has for a parameter of shape (n_experts, n_in, n_out)."""
+        layer, part = hf_name.split(".")[2], hf_name.rsplit(".", 1)[1]
+        n_experts, n_in, n_out = shape
+
+        def blocks(name, n_out):
+            return mxfp4_blocks(case, f"blk.{layer}.ffn_{name}_exps.weight", (n_experts, n_out, n_in))
+        if part == "down_proj":
+            values = blocks("down", n_out)
+        else:
+            values = np.stack([blocks("gate", n_out // 2), blocks("up", n_out // 2)], 2)
+            values = values.reshape(n_experts, n_out, n_in // 32, 17)
+        quants = np.concatenate([values[..., 1:] & 15, values[..., 1:] >> 4], -1)
+        return dict(blocks=quants[..., 0::2] | quants[..., 1::2] << 4,
+                    scales=np.ascontiguousarray(values[..., 0]))
+
+    def experts(self, case, hf_name, shape):
+        if hf_name.endswith("_bias"):
+            return super().experts(case, hf_name, shape)
+        import torch
+        from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+        packed = self.packed(case, hf_name, shape)
+        return convert_moe_packed_tensors(*map(torch.from_numpy, packed.values()),
+                                          dtype=torch.float32).numpy()
+
+    def pack(self, case, folder):
+        """Puts the published form into a saved model."""
+        from safetensors.numpy import load_file, save_file
+        path = folder / "model.safetensors"
+        tensors = load_file(path)
+        for name in [n for n in tensors if n.endswith(("gate_up_proj", "down_proj"))]:
+            packed = self.packed(case, name, tensors.pop(name).shape)
+            tensors |= {f"{name}_{kind}": values for kind, values in packed.items()}
+        save_file(tensors, path, {"format": "pt"})
+        config = json.loads((folder / "config.json").read_text())
+        config["quantization_config"] = dict(quant_method="mxfp4")
+        (folder / "config.json").write_text(json.dumps(config))
+
+
 FAMILIES = {
     "llama": Family("LlamaForCausalLM", "LlamaConfig", adjacent_pairs=True),
     "mistral3": Family("Ministral3ForCausalLM", "Ministral3Config", adjacent_pairs=True),
@@ -254,6 +313,7 @@ FAMILIES = {
     "qwen2moe": Family("Qwen2MoeForCausalLM", "Qwen2MoeConfig"),
     "qwen3moe": Family("Qwen3MoeForCausalLM", "Qwen3MoeConfig"),
     "gpt_oss": Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
+    "gpt_oss_mxfp4": Mxfp4Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
 }
 
 
@@ -277,17 +337,13 @@ def build_model(case, family, settings):
     return model.eval()
 
 
-# Closer than this, float and double might choose different experts.
-LEAST_GAP = 2e-4
-
-
-def watch_routers(model, n_used):
-    """Stops where a router's last chosen expert is no more than LEAST_GAP ahead of the next."""
+def watch_routers(model, n_used, least_gap):
+    """Stops where a router's last chosen expert is no more than that ahead of the next."""
     def check(_module, _inputs, outputs):
         logits = (outputs[0] if isinstance(outputs, tuple) else outputs).double()
         best = logits.sort(-1, descending=True).values
         gap = float((best[..., n_used - 1] - best[..., n_used]).min())
-        assert gap > LEAST_GAP, f"a router's choice hangs on {gap:.1e}: change the settings"
+        assert gap > least_gap, f"a router's choice hangs on {gap:.1e}: change the settings"
     for name, module in model.named_modules():
         if name.endswith((".mlp.gate", ".mlp.router")):
             module.register_forward_hook(check)
@@ -327,12 +383,12 @@ def metadata_of(reader):
     return entries
 
 
-# gpt-oss files have a byte-level vocabulary, which is not what is tried here.
+# Some families have a byte-level vocabulary, which is not what is tried here.
 CONVERT = """
 import runpy, sys
 sys.path.insert(0, sys.argv[1])
-from conversion.gpt_oss import GptOssModel
-GptOssModel.set_vocab = GptOssModel._set_vocab_sentencepiece
+from conversion.base import TextModel
+TextModel._set_vocab_gpt2 = TextModel._set_vocab_sentencepiece
 sys.argv[:2] = [sys.argv[1] + "/convert_hf_to_gguf.py"]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -351,8 +407,14 @@ def tensors_of(reader, case):
     tensors = []
     for tensor in reader.tensors:
         values = np.array(tensor.data)
-        assert values.dtype == np.float32, tensor.name
         entry = dict(name=tensor.name, shape=[int(n) for n in tensor.shape])
+        if tensor.tensor_type.name == "MXFP4":
+            entry["type"] = "MXFP4"
+            expected = mxfp4_blocks(case, tensor.name, entry["shape"][::-1])
+            assert values.tobytes() == expected.tobytes(), f"{tensor.name} came out changed"
+            tensors.append(entry)
+            continue
+        assert values.dtype == np.float32, tensor.name
         if tensor.name.startswith("rope_"):  # the converter computed it, or the settings have it
             entry["values"] = [float(v) for v in values]
         else:
@@ -396,13 +458,15 @@ def make_case(peer, case):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model.save_pretrained(folder)
+        if isinstance(FAMILIES[family], Mxfp4Family):
+            FAMILIES[family].pack(case, folder)
         write_tokenizer(folder)
         reader = convert(peer, folder, case)
         description = dict(
             case=case, made_with=f"transformers {transformers.__version__}, float64",
             n_prompt_tokens=N_PROMPT_TOKENS, vocab_size=VOCAB_SIZE, logit_rows=LOGIT_ROWS,
             metadata=metadata_of(reader), tensors=tensors_of(reader, case))
-    watch_routers(model, settings.get("num_experts_per_tok", 1))
+    watch_routers(model, settings.get("num_experts_per_tok", 1), FAMILIES[family].least_gap)
     description["logits"] = logits_of(model, prompt(case))[LOGIT_ROWS]
     path = pathlib.Path(__file__).parent / "cases" / f"{case}.json"
     path.parent.mkdir(exist_ok=True)

@@ -29,7 +29,9 @@ void route(const ops::Route& op, int64_t n_experts, const float* logits, float* 
     if (is_chosen) shares[expert] = share;
   }
   const float factor = op.normalized || is_softmax ? op.scale / sum : op.scale;
-  for (int64_t expert = 0; expert < n_experts; ++expert) shares[expert] *= factor;
+  // Only theirs: a factor that is no number would make experts of all.
+  for (int64_t expert = 0; expert < n_experts; ++expert)
+    if (shares[expert] != 0) shares[expert] *= factor;
 }
 
 }  // namespace
