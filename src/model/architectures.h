@@ -35,6 +35,8 @@ Result<ops::Program> record_gemma2(const ModelConfig& config, const gguf::File& 
                                    const RecordOptions& options);
 Result<ops::Program> record_gemma3(const ModelConfig& config, const gguf::File& file,
                                    const RecordOptions& options);
+Result<ops::Program> record_gpt_oss(const ModelConfig& config, const gguf::File& file,
+                                    const RecordOptions& options);
 Result<ops::Program> record_llama(const ModelConfig& config, const gguf::File& file,
                                   const RecordOptions& options);
 Result<ops::Program> record_mistral3(const ModelConfig& config, const gguf::File& file,
@@ -43,8 +45,12 @@ Result<ops::Program> record_phi3(const ModelConfig& config, const gguf::File& fi
                                  const RecordOptions& options);
 Result<ops::Program> record_qwen2(const ModelConfig& config, const gguf::File& file,
                                   const RecordOptions& options);
+Result<ops::Program> record_qwen2moe(const ModelConfig& config, const gguf::File& file,
+                                     const RecordOptions& options);
 Result<ops::Program> record_qwen3(const ModelConfig& config, const gguf::File& file,
                                   const RecordOptions& options);
+Result<ops::Program> record_qwen3moe(const ModelConfig& config, const gguf::File& file,
+                                     const RecordOptions& options);
 Result<ops::Program> record_smollm3(const ModelConfig& config, const gguf::File& file,
                                     const RecordOptions& options);
 

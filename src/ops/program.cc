@@ -30,6 +30,8 @@ std::string_view weight_role_name(WeightRole role) {
       return "norm";
     case WeightRole::bias:
       return "bias";
+    case WeightRole::sinks:
+      return "attention sinks";
     case WeightRole::rope_factors:
       return "rope factors";
   }
@@ -43,6 +45,9 @@ std::string_view op_name(const Op& op) {
             [](const KvWrite&) { return "KvWrite"; }, [](const Attention&) { return "Attention"; },
             [](const Glu&) { return "Glu"; }, [](const Add&) { return "Add"; },
             [](const Softcap&) { return "Softcap"; },
+            [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Route&) { return "Route"; },
+            [](const ExpertMatMul&) { return "ExpertMatMul"; },
+            [](const ExpertSum&) { return "ExpertSum"; },
             [](const SelectOutputs&) { return "SelectOutputs"; }},
       op);
 }
@@ -63,6 +68,16 @@ std::vector<ValueId> op_inputs(const Op& op) {
               return Ids{o.a, o.b};
             },
             [](const Softcap& o) { return Ids{o.x}; },
+            [](const SigmoidGate& o) {
+              return Ids{o.x, o.gate};
+            },
+            [](const Route& o) { return Ids{o.logits}; },
+            [](const ExpertMatMul& o) {
+              return Ids{o.x, o.shares};
+            },
+            [](const ExpertSum& o) {
+              return Ids{o.x, o.shares};
+            },
             [](const SelectOutputs& o) { return Ids{o.x}; }},
       op);
 }
@@ -70,6 +85,13 @@ std::vector<ValueId> op_inputs(const Op& op) {
 ValueId op_output(const Op& op) {
   return std::visit(
       Match{[](const KvWrite&) { return ValueId{-1}; }, [](const auto& o) { return o.out; }}, op);
+}
+
+WeightId product_weight(const Op& op) {
+  return std::visit(
+      Match{[](const MatMul& o) { return o.weight; },
+            [](const ExpertMatMul& o) { return o.weight; }, [](const auto&) { return kNoWeight; }},
+      op);
 }
 
 WeightId Program::add_weight(WeightDecl weight) {
@@ -98,7 +120,7 @@ class ShapeCheck {
     same(o.out, value(o.x).rows, value(o.x).width);
   }
   void operator()(const MatMul& o) const {
-    CHECK(value(o.x).width == weight(o.weight).width);
+    CHECK(value(o.x).width == weight(o.weight).width && weight(o.weight).n_experts == 1);
     if (o.bias != kNoWeight) {
       CHECK(weight(o.bias).n_rows == 1 && weight(o.bias).width == weight(o.weight).n_rows);
     }
@@ -120,6 +142,8 @@ class ShapeCheck {
     const KvGroup& kv = group(o.kv_group, o.layer);
     CHECK(o.n_heads % kv.n_kv_heads == 0);
     CHECK(o.softcap >= 0);
+    if (o.sinks != kNoWeight)
+      CHECK(weight(o.sinks).n_rows == 1 && weight(o.sinks).width == o.n_heads);
     same(o.q, Rows::n_tokens, o.n_heads * kv.head_dim);
     same(o.out, Rows::n_tokens, o.n_heads * kv.value_dim);
   }
@@ -134,6 +158,32 @@ class ShapeCheck {
   void operator()(const Softcap& o) const {
     CHECK(o.cap > 0);
     same(o.out, value(o.x).rows, value(o.x).width);
+  }
+  void operator()(const SigmoidGate& o) const {
+    CHECK(value(o.gate).rows == value(o.x).rows);
+    CHECK(value(o.gate).width >= 1 && value(o.x).width % value(o.gate).width == 0);
+    same(o.out, value(o.x).rows, value(o.x).width);
+  }
+  void operator()(const Route& o) const {
+    CHECK(o.n_used >= 1 && o.n_used <= value(o.logits).width && o.scale > 0);
+    same(o.out, value(o.logits).rows, value(o.logits).width);
+  }
+  void operator()(const ExpertMatMul& o) const {
+    const WeightDecl& matrices = weight(o.weight);
+    CHECK(o.n_used >= 1 && o.n_used <= matrices.n_experts);
+    CHECK(value(o.x).width == matrices.width || value(o.x).width == o.n_used * matrices.width);
+    if (o.bias != kNoWeight) {
+      CHECK(weight(o.bias).n_rows == matrices.n_experts);
+      CHECK(weight(o.bias).width == matrices.n_rows);
+    }
+    same(o.shares, value(o.x).rows, matrices.n_experts);
+    same(o.out, value(o.x).rows, o.n_used * matrices.n_rows);
+  }
+  void operator()(const ExpertSum& o) const {
+    CHECK(o.n_used >= 1 && o.n_used <= value(o.shares).width);
+    CHECK(value(o.shares).rows == value(o.x).rows);
+    CHECK(value(o.x).width % o.n_used == 0);
+    same(o.out, value(o.x).rows, value(o.x).width / o.n_used);
   }
   void operator()(const SelectOutputs& o) const {
     CHECK(value(o.x).rows == Rows::n_tokens);

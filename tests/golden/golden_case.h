@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "ops/quant_blocks.h"
+
 namespace hwtv::golden {
 
 struct StringArray {
@@ -27,7 +29,10 @@ struct MetadataEntry {
 struct CaseTensor {
   std::string name;
   std::vector<int64_t> shape;  // GGUF order
-  std::vector<float> values;
+  std::vector<float> values;   // empty where the tensor is in blocks
+  std::vector<ops::BlockMXFP4> blocks;
+
+  void grow();  // its values become others
 };
 
 struct GoldenCase {
@@ -41,6 +46,7 @@ struct GoldenCase {
   static GoldenCase read(const std::string& path);
   static std::vector<std::string> list(const std::string& folder);  // paths, sorted
 
+  bool is_quantized() const;
   void write_gguf(const std::string& path) const;
 };
 

@@ -22,6 +22,11 @@ constexpr double kTolerance = 2e-5;  // of the range of the logits
 // about 4, so one is off by up to 4 x 2^-12, and the softmax makes of it the same share of a
 // weight: 2^-10 in each of two layers.
 constexpr double kHalfCacheTolerance = 0x1p-9;
+// A backend may round what quantized weights are multiplied with to 8 bits.  That moves a product by
+// 0.0091 of its standard deviation (tests/ops/tolerance.h).  Two layers' experts of two products
+// each, one after the other, put up to half of the residual stream there: 2 x sqrt(2) / 2 of that.
+// The worst of 830 logits is 3.5 standard deviations off, and their range is 7 of them.
+constexpr double kInt8Tolerance = 0.0091 * 1.41 * 3.5 / 7;
 constexpr int64_t kBudgetBytes = int64_t{1} << 30;
 
 class Golden : public testing::TestWithParam<std::string> {
@@ -73,8 +78,9 @@ TEST_P(Golden, RefGivesTheLogitsOfTransformers) {
   EXPECT_LE(error, kTolerance);
 }
 
-// Weights are F32, so that with an F32 cache only the order of sums differs from ref.
+// With F32 weights and an F32 cache only the order of sums differs from ref.
 TEST_P(Golden, EveryCpuTableGivesTheLogitsOfTransformers) {
+  const double rounding = case_.is_quantized() ? kInt8Tolerance : 0;
   double worst = 0;
   for (const cpu::Isa& isa : cpu::isas()) {
     if (!isa.can_run()) continue;
@@ -82,12 +88,12 @@ TEST_P(Golden, EveryCpuTableGivesTheLogitsOfTransformers) {
     cpu::CpuBackend backend(team_, ledger_, *isa.kernels);
     const Result<Logits> logits = run(backend, case_);
     ASSERT_TRUE(logits) << logits.error().what;
-    EXPECT_LE(error_of(*logits), kTolerance);
+    EXPECT_LE(error_of(*logits), kTolerance + rounding);
     worst = std::max(worst, error_of(*logits));
 
     const Result<Logits> half_cache = run(backend, case_, {.kv_dtype = DType::F16});
     ASSERT_TRUE(half_cache) << half_cache.error().what;
-    EXPECT_LE(error_of(*half_cache), kHalfCacheTolerance);
+    EXPECT_LE(error_of(*half_cache), kHalfCacheTolerance + rounding);
   }
   RecordProperty("error", fmt::format("{:.2e}", worst));
 }
@@ -158,6 +164,10 @@ constexpr Inert kInert[] = {
     {".context_length", "doubled halved", "a limit; YaRN files name the original context"},
     {".vocab_size", "removed", "the embedding's rows are counted instead"},
     {".attention.sliding_window", "", "0: there is no window", "phi3_longrope"},
+    {".feed_forward_length", "doubled halved", "experts have a width of their own", "qwen2moe"},
+    {".feed_forward_length", "doubled halved", "experts have a width of their own", "qwen3moe"},
+    {".feed_forward_length", "doubled halved", "experts have a width of their own", "gpt_oss"},
+    {".expert_feed_forward_length", "removed", "feed_forward_length says the same", "gpt_oss"},
     {".rope.scaling.original_context_length", "", "no longrope to choose for",
      "phi3_window"},
     {".rope.scaling.original_context_length", "halved", "100 tokens still exceed it",
@@ -256,7 +266,7 @@ TEST_P(Golden, NoTensorIsReadPast) {
 
     if (case_.tensors[i].name == idle_rope_factors(case_)) continue;
     GoldenCase changed = case_;
-    for (float& value : changed.tensors[i].values) value *= 1.5f;
+    changed.tensors[i].grow();
     const Result<Logits> with_change = run(changed);
     ASSERT_TRUE(with_change) << with_change.error().what;
     EXPECT_GT(error_of(*with_change), kTolerance);

@@ -18,7 +18,7 @@ using Rows = std::vector<Row>;
 Rows decode_weight(const ops::WeightDecl& decl, const std::vector<std::byte>& bytes) {
   Rows rows;
   std::vector<float> row(static_cast<size_t>(decl.width));
-  for (int64_t i = 0; i < decl.n_rows; ++i) {
+  for (int64_t i = 0; i < decl.n_experts * decl.n_rows; ++i) {
     ops::dequantize_row(decl.dtype, bytes.data() + i * dtype_bytes(decl.dtype, decl.width),
                         row.data(), decl.width);
     rows.emplace_back(row.begin(), row.end());
@@ -184,6 +184,7 @@ class Evaluation {
           weights[t] = std::exp(score);
           sum += weights[t];
         }
+        if (op.sinks != ops::kNoWeight) sum += std::exp(weight(op.sinks)[0][head]);
         Row out(static_cast<size_t>(kv.value_dim));
         for (size_t t = 0; t < weights.size(); ++t)
           for (size_t d = 0; d < out.size(); ++d)
@@ -200,10 +201,82 @@ class Evaluation {
       for (size_t i = 0; i < value(op.out)[row].size(); ++i) {
         const double x = value(op.gate)[row][i];
         const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
-        value(op.out)[row][i] *= op.activation == ops::Activation::silu
-                                     ? x / (1 + std::exp(-x))
-                                     : x / 2 * (1 + std::tanh(inner));
+        double& y = value(op.out)[row][i];
+        if (op.activation == ops::Activation::silu) y *= x * sigmoid(x);
+        if (op.activation == ops::Activation::gelu_tanh) y *= x / 2 * (1 + std::tanh(inner));
+        if (op.activation == ops::Activation::clamped_swish) {
+          const double gate = x > 7 ? 7 : x;
+          y = gate * sigmoid(1.702 * gate) * ((y > 7 ? 7 : y < -7 ? -7 : y) + 1);
+        }
       }
+  }
+
+  static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+  void evaluate(const ops::SigmoidGate& op) {
+    value(op.out) = value(op.x);
+    for (size_t row = 0; row < value(op.out).size(); ++row) {
+      const Row& gate = value(op.gate)[row];
+      const size_t n_neighbours = value(op.out)[row].size() / gate.size();
+      for (size_t i = 0; i < value(op.out)[row].size(); ++i)
+        value(op.out)[row][i] *= sigmoid(gate[i / n_neighbours]);
+    }
+  }
+
+  void evaluate(const ops::Route& op) {
+    value(op.out).clear();
+    for (const Row& logits : value(op.logits)) {
+      Row shares;
+      double all = 0, chosen = 0;
+      for (const double logit : logits)
+        shares.push_back(op.routing == ops::Routing::softmax ? std::exp(logit) : sigmoid(logit));
+      for (const double share : shares) all += share;
+      for (size_t i = 0; i < shares.size(); ++i) {
+        int64_t n_before = 0;
+        for (size_t j = 0; j < shares.size(); ++j)
+          n_before += logits[j] > logits[i] || (logits[j] == logits[i] && j < i);
+        if (n_before >= op.n_used) shares[i] = 0;
+        chosen += shares[i];
+      }
+      if (op.routing == ops::Routing::sigmoid) all = 1;
+      for (double& share : shares)
+        share *= static_cast<double>(op.scale) / (op.normalized ? chosen : all);
+      value(op.out).push_back(std::move(shares));
+    }
+  }
+
+  void evaluate(const ops::ExpertMatMul& op) {
+    const ops::WeightDecl& decl = program_.weight(op.weight);
+    const auto n_out = static_cast<size_t>(decl.n_rows), n_in = static_cast<size_t>(decl.width);
+    value(op.out).clear();
+    for (size_t row = 0; row < value(op.x).size(); ++row) {
+      const Row& x = value(op.x)[row];
+      Row& out = value(op.out).emplace_back();
+      size_t slot = 0;
+      for (size_t expert = 0; expert < value(op.shares)[row].size(); ++expert) {
+        if (value(op.shares)[row][expert] == 0) continue;
+        const double* from = x.data() + (x.size() > n_in ? slot * n_in : 0);
+        for (size_t i = 0; i < n_out; ++i) {
+          out.push_back(dot(from, weight(op.weight)[expert * n_out + i].data(), n_in));
+          if (op.bias != ops::kNoWeight) out.back() += weight(op.bias)[expert][i];
+        }
+        ++slot;
+      }
+    }
+  }
+
+  void evaluate(const ops::ExpertSum& op) {
+    value(op.out).clear();
+    for (size_t row = 0; row < value(op.x).size(); ++row) {
+      const Row& x = value(op.x)[row];
+      Row& out = value(op.out).emplace_back(x.size() / static_cast<size_t>(op.n_used));
+      size_t slot = 0;
+      for (const double share : value(op.shares)[row]) {
+        if (share == 0) continue;
+        for (size_t i = 0; i < out.size(); ++i) out[i] += share * x[slot * out.size() + i];
+        ++slot;
+      }
+    }
   }
 
   void evaluate(const ops::Add& op) {

@@ -91,6 +91,24 @@ TEST_F(WorkTest, Elementwise) {
   expect(SelectOutputs{tokens(10), outputs(10)}, {.read_bytes = 80, .written_bytes = 80});
 }
 
+TEST_F(WorkTest, ExpertsAreReadWhereTokensTouchThem) {
+  const auto experts = [&](int64_t n_rows, int64_t width) {
+    WeightDecl decl{"w", DType::Q4_0, n_rows, width, WeightRole::matrix};
+    decl.n_experts = 8;
+    return program_.add_weight(decl);
+  };
+  const ExpertMatMul op{tokens(64), tokens(8), experts(10, 64), weight(DType::F32, 8, 10), 2,
+                        tokens(20)};
+  // 2 of 8 experts for each of 3 tokens: 8 (1 - (3/4)^3) of them, of 360 bytes and 40 of bias.
+  expect(op, {.read_bytes = 768 + 96 + 4.625 * 400,
+              .written_bytes = 240,
+              .int8_ops = 2 * 3 * 2 * 64 * 10});
+  constexpr StepSizes kOneToken{.n_tokens = 1, .n_outputs = 1, .n_seqs = 1};
+  EXPECT_EQ(work(program_, op, kOneToken).read_bytes, 256 + 32 + 2 * 400);
+  expect(ExpertSum{tokens(20), tokens(8), 2, tokens(10)},
+         {.read_bytes = 240 + 96, .written_bytes = 120, .flops = 120});
+}
+
 TEST_F(WorkTest, ProgramIsTheSumOfItsOps) {
   const ValueId x = tokens(64), y = tokens(10), z = tokens(10);
   program_.add_op("embed", Embed{weight(DType::F32, 9, 64), x});

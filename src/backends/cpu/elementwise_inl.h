@@ -1,4 +1,4 @@
-// RmsNorm, Rope, Glu, Add and Softcap.  After simd_*_inl.h.
+// RmsNorm, Rope, Glu, Add, Softcap and SigmoidGate.  After simd_*_inl.h.
 #pragma once
 #include <cstdint>
 
@@ -81,6 +81,10 @@ static void rope(const RopeArgs& args, const float* x, const float* cosines, con
   }
 }
 
+HWTV_INLINE F sigmoid_times(F x, F exponent) {  // x * sigmoid(exponent)
+  return div_f(x, add_f(set_f(1.0f), exp_f(sub_f(set_f(0), exponent))));
+}
+
 HWTV_INLINE F activate(GluKind kind, F x) {
   F exponent = x;  // x * sigmoid(exponent)
   if (kind == GluKind::gelu_tanh) {
@@ -88,15 +92,23 @@ HWTV_INLINE F activate(GluKind kind, F x) {
     const F cube = mul_f(mul_f(x, x), x);
     exponent = mul_f(set_f(1.5957691216f), madd_f(set_f(0.044715f), cube, x));
   }
-  return div_f(x, add_f(set_f(1.0f), exp_f(sub_f(set_f(0), exponent))));
+  if (kind == GluKind::clamped_swish) {
+    x = min_f(x, set_f(7.0f));
+    exponent = mul_f(set_f(1.702f), x);
+  }
+  return sigmoid_times(x, exponent);
+}
+HWTV_INLINE F gated(GluKind kind, F gate, F up) {
+  if (kind == GluKind::clamped_swish)
+    up = add_f(min_f(max_f(up, set_f(-7.0f)), set_f(7.0f)), set_f(1.0f));
+  return mul_f(activate(kind, gate), up);
 }
 
 static void glu(GluKind kind, const float* gate, const float* up, int64_t n, float* out) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    store_f(out + i, mul_f(activate(kind, load_f(gate + i)), load_f(up + i)));
-  if (i < n)
-    store_n(out + i, mul_f(activate(kind, load_n(gate + i, n - i)), load_n(up + i, n - i)), n - i);
+    store_f(out + i, gated(kind, load_f(gate + i), load_f(up + i)));
+  if (i < n) store_n(out + i, gated(kind, load_n(gate + i, n - i), load_n(up + i, n - i)), n - i);
 }
 
 // cap * tanh(x / cap), by tanh u = (e^2u - 1) / (e^2u + 1).  e^2u - 1 is put together so that it
@@ -112,6 +124,22 @@ static void softcap(const float* x, float cap, int64_t n, float* out) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store_f(out + i, softcap_f(load_f(x + i), cap));
   if (i < n) store_n(out + i, softcap_f(load_n(x + i, n - i), cap), n - i);
+}
+
+static void sigmoid_gate(const float* x, const float* gate, int64_t n_gates, int64_t n_neighbours,
+                         float* out) {
+  for (int64_t g = 0; g < n_gates; g += kLanes) {
+    const int64_t n = n_gates - g < kLanes ? n_gates - g : kLanes;
+    const F exponents = load_n(gate + g, n);
+    if (n_neighbours == 1) {
+      store_n(out + g, sigmoid_times(load_n(x + g, n), exponents), n);
+      continue;
+    }
+    float factors[kLanes];
+    store_f(factors, sigmoid_times(set_f(1.0f), exponents));
+    for (int64_t i = g * n_neighbours; i < (g + n) * n_neighbours; ++i)
+      out[i] = x[i] * factors[i / n_neighbours - g];
+  }
 }
 
 static void add(const float* a, const float* b, int64_t n, float* out) {

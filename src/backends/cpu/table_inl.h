@@ -40,6 +40,7 @@ constexpr Kernels make_kernels(const char* name) {
       .glu = glu,
       .add = add,
       .softcap = softcap,
+      .sigmoid_gate = sigmoid_gate,
       // In the order of KvType.
       .write_key = {write_key<PlainKeys<CacheF32>>, write_key<PlainKeys<CacheF16>>,
                     write_key<PlainKeys<CacheBF16>>, write_key<Q8_0Keys>, write_key<Q4_0Keys>},

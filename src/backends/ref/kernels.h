@@ -34,6 +34,10 @@ void run(const ops::Attention& op, const Step& step);
 void run(const ops::Glu& op, const Step& step);
 void run(const ops::Add& op, const Step& step);
 void run(const ops::Softcap& op, const Step& step);
+void run(const ops::SigmoidGate& op, const Step& step);
+void run(const ops::Route& op, const Step& step);
+void run(const ops::ExpertMatMul& op, const Step& step);
+void run(const ops::ExpertSum& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
 
 }  // namespace hwtv::ref

@@ -55,6 +55,7 @@ class Sequence {
              .v_type = *kv_type(v_dtype),
              .scale = kScale,
              .softcap = 0,
+             .sinks = nullptr,
              .window_tokens = window_tokens,
              .q = q_.data(),
              .out = out_.data()};
@@ -86,7 +87,7 @@ class Sequence {
       });
     for (int64_t slot = (kTokens - n) * kHeads; slot < kTokens * kHeads; ++slot)
       kernels_.merge_splits(states.data() + slot * kSplits,
-                            values.data() + slot * kSplits * kValueDim, kSplits, kValueDim,
+                            values.data() + slot * kSplits * kValueDim, kSplits, kValueDim, nullptr,
                             out_.data() + slot * kValueDim);
     return last_rows(n);
   }
