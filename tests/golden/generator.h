@@ -54,7 +54,7 @@ inline std::vector<ops::BlockMXFP4> generate_mxfp4(std::string_view golden_case,
   const auto byte = [&] { return static_cast<uint8_t>(generator.bits() >> 56); };
   std::vector<ops::BlockMXFP4> blocks(static_cast<size_t>(n_elements / 32));
   for (ops::BlockMXFP4& block : blocks) {
-    block.exponent = static_cast<uint8_t>(121 + byte() % 4);
+    block.exponent = static_cast<uint8_t>(120 + byte() % 4);
     for (uint8_t& pair : block.nibbles) pair = byte();
   }
   return blocks;
