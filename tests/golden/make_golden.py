@@ -113,14 +113,14 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
     "gpt_oss": ("gpt_oss", dict(
         num_attention_heads=4, num_key_value_heads=2, head_dim=64, num_hidden_layers=3,
         num_local_experts=6, num_experts_per_tok=2, sliding_window=24,
-        rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32,
-                             beta_fast=8.0, beta_slow=0.5, truncate=True))),
+        rope_parameters=rope("yarn", factor=3.0, original_max_position_embeddings=40,
+                             beta_fast=3.0, beta_slow=0.25, truncate=True))),
     # As the family is published: experts in blocks of 32.
     "gpt_oss_mxfp4": ("gpt_oss_mxfp4", dict(
         hidden_size=64, intermediate_size=96, num_key_value_heads=2, head_dim=32,
         num_local_experts=5, num_experts_per_tok=2, sliding_window=33,
-        rope_parameters=rope("yarn", 12000.0, factor=2.0, original_max_position_embeddings=64,
-                             beta_fast=8.0, beta_slow=0.5, truncate=True))),
+        rope_parameters=rope("yarn", 11000.0, factor=2.0, original_max_position_embeddings=64,
+                             beta_fast=3.0, beta_slow=0.25, truncate=True))),
     "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
     "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
                                         pad_token_id=0)),
@@ -173,7 +173,7 @@ def mxfp4_blocks(case, name, shape):
     shape = (*shape[:-1], shape[-1] // 32, 17)
     values = (Generator(f"{case}/{name}").bits(int(np.prod(shape))) >> np.uint64(56)).astype(np.uint8)
     values = values.reshape(shape)
-    values[..., 0] = 121 + values[..., 0] % 4
+    values[..., 0] = 120 + values[..., 0] % 4
     return values
 
 
