@@ -12,9 +12,9 @@
 namespace hwtv::model {
 
 struct Encoder {
-  bool has_position_table = false;      // a vector for each position is added to the tokens'
-  std::optional<ops::RopeConfig> rope;  // nullopt: queries and keys know no positions
-  bool is_gated = false;                // the feed-forward network has a gate
+  bool has_position_table = false;           // a vector for each position is added to the tokens'
+  std::optional<ops::RopeConfig> rope = {};  // nullopt: queries and keys know no positions
+  bool is_gated = false;                     // the feed-forward network has a gate
   ops::Activation activation = ops::Activation::gelu;
 };
 

@@ -279,9 +279,16 @@ std::string_view idle_rope_factors(const GoldenCase& golden_case) {
   return "";
 }
 
+// Without rotary positions a bias of keys adds the same to all scores of a query, and a softmax does
+// not see it.
+bool is_idle_bias(const GoldenCase& golden_case, const std::string& tensor) {
+  return golden_case.name.starts_with("bert") && tensor.ends_with("attn_k.bias");
+}
+
 TEST_P(Golden, NoTensorIsReadPast) {
   for (size_t i = 0; i < case_.tensors.size(); ++i) {
     SCOPED_TRACE(case_.tensors[i].name);
+    if (is_idle_bias(case_, case_.tensors[i].name)) continue;
     GoldenCase removed = case_;
     removed.tensors.erase(removed.tensors.begin() + static_cast<std::ptrdiff_t>(i));
     const Result<Logits> without = run(removed);
