@@ -41,7 +41,7 @@ class Golden : public testing::TestWithParam<std::string> {
     const std::string path = folder_ / "model.gguf";
     variant.write_gguf(path);
     const auto n_prompt = static_cast<int64_t>(variant.prompt.size());
-    HWTV_TRY(const model::Model model, model::Model::open(path, {.context_tokens = n_prompt}));
+    HWTV_TRY(const model::Model model, model::Model::open(path, {n_prompt, output_}));
     return forward(backend, model, variant.prompt, variant.logit_rows, options);
   }
   Result<Logits> run(const GoldenCase& variant, const ForwardOptions& options = {}) {
@@ -67,6 +67,7 @@ class Golden : public testing::TestWithParam<std::string> {
   }
 
   GoldenCase case_;
+  ops::OutputKind output_ = ops::OutputKind::logits;
   gguf::TemporaryFolder folder_;
   ThreadTeam team_{1};
   hw::Ledger ledger_{"test", kBudgetBytes};
@@ -123,6 +124,37 @@ TEST_P(Golden, ChunksChangeNoBit) {
     cpu::CpuBackend backend(team_, ledger_, *isa.kernels);
     check(backend);
   }
+}
+
+// x . weight^T, and the cap of gemma2 and gemma3 where the case has one.
+Logits logits_by_hand(const GoldenCase& golden_case, const Logits& embeddings) {
+  const std::vector<float>* weight = nullptr;
+  for (const CaseTensor& tensor : golden_case.tensors)
+    if (tensor.name == "output.weight" || (tensor.name == "token_embd.weight" && !weight))
+      weight = &tensor.values;
+  double cap = 0;
+  for (const MetadataEntry& entry : golden_case.metadata)
+    if (entry.key.ends_with(".final_logit_softcapping"))
+      cap = static_cast<double>(std::get<float>(entry.value));
+  Logits logits;
+  for (const std::vector<float>& x : embeddings) {
+    std::vector<float>& row = logits.emplace_back();
+    for (size_t at = 0; at < weight->size(); at += x.size()) {
+      double sum = 0;
+      for (size_t i = 0; i < x.size(); ++i)
+        sum += static_cast<double>(x[i]) * static_cast<double>((*weight)[at + i]);
+      row.push_back(static_cast<float>(cap > 0 ? cap * std::tanh(sum / cap) : sum));
+    }
+  }
+  return logits;
+}
+
+TEST_P(Golden, EmbeddingsAreWhatTheLogitsAreMadeOf) {
+  if (is_encoder(case_)) GTEST_SKIP() << "an encoder has no logits";
+  output_ = ops::OutputKind::embedding;
+  const Result<Logits> embeddings = run(case_);
+  ASSERT_TRUE(embeddings) << embeddings.error().what;
+  EXPECT_LE(error_of(logits_by_hand(case_, *embeddings)), kTolerance);
 }
 
 // One way to change an entry; nullopt: the entry is removed.

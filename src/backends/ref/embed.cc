@@ -26,10 +26,10 @@ void run(const ops::Embed& op, const Step& step) {
     step.team.for_each_chunk(slice.n_tokens, 16, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = slice.first_row + i;
-        const int64_t at =
+        const int64_t token_row =
             table_row(op.by, step.input.tokens[static_cast<size_t>(row)], slice.first_position + i);
-        CHECK(at >= 0 && at < weight.decl.n_rows);
-        const float* panel = weight.panel(at / kPanelRows) + at % kPanelRows;
+        CHECK(token_row >= 0 && token_row < weight.decl.n_rows);
+        const float* panel = weight.panel(token_row / kPanelRows) + token_row % kPanelRows;
         for (int64_t k = 0; k < width; ++k) out[row * width + k] = panel[k * kPanelRows] * op.scale;
       }
     });
