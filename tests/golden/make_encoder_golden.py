@@ -36,6 +36,8 @@ EMBEDDINGS = {
     "embeddings.word_embeddings": "token_embd", "embeddings.token_type_embeddings": "token_types",
     "embeddings.position_embeddings": "position_embd", "embeddings.LayerNorm": "token_embd_norm",
 }
+ROBERTA = {f"roberta.{hf}": gguf for hf, gguf in EMBEDDINGS.items()} | {
+    "classifier.dense": "cls", "classifier.out_proj": "cls.output"}
 QKV = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"]
 
 
@@ -43,20 +45,23 @@ def gguf_name(hf_name, layers, parts):
     """(name, which third of it or None)."""
     part, kind = hf_name.rsplit(".", 1)
     if not part.startswith(layers):
-        return f"{EMBEDDINGS[part]}.{kind}", None
+        return f"{(EMBEDDINGS | ROBERTA)[part]}.{kind}", None
     layer, part = part.removeprefix(layers).split(".", 1)
     if part in QKV:
         return f"blk.{layer}.attn_qkv.{kind}", QKV.index(part)
     return f"blk.{layer}.{parts[part]}.{kind}", None
 
 
-def fill(model, case, layers, parts):
+def fill(model, case, layers, parts, first_position=0):
     """Generated weights; {name in GGUF: values}."""
     import torch
     values = {}
     with torch.no_grad():
         for hf_name, parameter in model.named_parameters():
             name, third = gguf_name(hf_name, layers, parts)
+            if name == "position_embd.weight":  # the converter leaves out what is before the first
+                parameter[:first_position] = 0
+                parameter = parameter[first_position:]
             shape = list(parameter.shape)
             if third is not None:
                 shape[0] *= 3
@@ -80,6 +85,15 @@ def make_bert(case, settings, folder):
     from transformers import BertConfig, BertModel
     model = BertModel(BertConfig(**{**BERT, **settings}), add_pooling_layer=False)
     fill(model, case, "encoder.layer.", BERT_PARTS)
+    model.save_pretrained(folder)
+    return model
+
+
+def make_classes(case, settings, folder):
+    from transformers import RobertaConfig, RobertaForSequenceClassification
+    model = RobertaForSequenceClassification(RobertaConfig(**{
+        **BERT, "type_vocab_size": 1, "pad_token_id": 1, "max_position_embeddings": 130, **settings}))
+    fill(model, case, "roberta.encoder.layer.", BERT_PARTS, first_position=2)
     model.save_pretrained(folder)
     return model
 
@@ -133,14 +147,19 @@ def convert(peer, folder, case):
     return GGUFReader(out)
 
 
-def hidden_states(model, tokens):
+def rows_of(model, tokens):
+    """The last hidden state, or a classifier's one row."""
     import torch
+    model = model.eval().double()
     with torch.no_grad():
-        return model.eval().double()(torch.tensor([tokens])).last_hidden_state[0].numpy()
+        if not hasattr(model, "classifier"):
+            return model(torch.tensor([tokens])).last_hidden_state[0].numpy()[golden.LOGIT_ROWS]
+        positions = torch.arange(2, 2 + len(tokens))[None]
+        return model(torch.tensor([tokens]), position_ids=positions).logits.numpy()
 
 
 CASES = {"bert": (make_bert, {}), "bert_one_head": (make_bert, dict(num_attention_heads=1, hidden_size=24)),
-         "nomic_bert": (make_nomic, {})}
+         "bert_classes": (make_classes, dict(num_labels=7)), "nomic_bert": (make_nomic, {})}
 
 
 def make_case(peer, case):
@@ -154,9 +173,9 @@ def make_case(peer, case):
         description = dict(
             case=case, made_with=f"transformers {transformers.__version__}, float64",
             n_prompt_tokens=golden.N_PROMPT_TOKENS, vocab_size=golden.VOCAB_SIZE,
-            logit_rows=golden.LOGIT_ROWS, metadata=golden.metadata_of(reader),
+            logit_rows=[0] if case == "bert_classes" else golden.LOGIT_ROWS, metadata=golden.metadata_of(reader),
             tensors=golden.tensors_of(reader, case))
-    description["logits"] = hidden_states(model, golden.prompt(case))[golden.LOGIT_ROWS]
+    description["logits"] = rows_of(model, golden.prompt(case))
     path = pathlib.Path(__file__).parent / "cases" / f"{case}.json"
     golden.write_case(path, description)
     print(f"{case}: {len(description['tensors'])} tensors, {path.stat().st_size} bytes")
