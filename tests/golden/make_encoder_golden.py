@@ -68,7 +68,8 @@ def fill(model, case, layers, parts, first_position=0):
             if name not in values:
                 values[name] = golden.weight(case, name, tuple(shape))
             whole = values[name]
-            part = whole if third is None else whole[third * len(whole) // 3:(third + 1) * len(whole) // 3]
+            n_rows = len(whole) // 3
+            part = whole if third is None else whole[third * n_rows:(third + 1) * n_rows]
             parameter.copy_(torch.from_numpy(part.copy()))
     return values
 
@@ -158,7 +159,8 @@ def rows_of(model, tokens):
         return model(torch.tensor([tokens]), position_ids=positions).logits.numpy()
 
 
-CASES = {"bert": (make_bert, {}), "bert_one_head": (make_bert, dict(num_attention_heads=1, hidden_size=24)),
+CASES = {"bert": (make_bert, {}),
+         "bert_one_head": (make_bert, dict(num_attention_heads=1, hidden_size=24)),
          "bert_classes": (make_classes, dict(num_labels=7)), "nomic_bert": (make_nomic, {})}
 
 
