@@ -175,8 +175,8 @@ def make_case(peer, case):
         description = dict(
             case=case, made_with=f"transformers {transformers.__version__}, float64",
             n_prompt_tokens=golden.N_PROMPT_TOKENS, vocab_size=golden.VOCAB_SIZE,
-            logit_rows=[0] if case == "bert_classes" else golden.LOGIT_ROWS, metadata=golden.metadata_of(reader),
-            tensors=golden.tensors_of(reader, case))
+            logit_rows=[0] if case == "bert_classes" else golden.LOGIT_ROWS,
+            metadata=golden.metadata_of(reader), tensors=golden.tensors_of(reader, case))
     description["logits"] = rows_of(model, golden.prompt(case))
     path = pathlib.Path(__file__).parent / "cases" / f"{case}.json"
     golden.write_case(path, description)
