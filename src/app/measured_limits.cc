@@ -17,6 +17,12 @@ double step_weight_bytes(const ops::Program& program) {
     if (const auto* product = std::get_if<ops::MatMul>(&named.op)) {
       whole[static_cast<size_t>(product->weight)] = true;
       if (product->bias != ops::kNoWeight) whole[static_cast<size_t>(product->bias)] = true;
+    } else if (const auto* experts = std::get_if<ops::ExpertMatMul>(&named.op)) {
+      const ops::WeightDecl& weight = program.weight(experts->weight);
+      const int64_t bias_bytes =
+          experts->bias == ops::kNoWeight ? 0 : program.weight(experts->bias).matrix_bytes();
+      n_bytes += static_cast<double>(experts->n_used * weight.matrix_bytes() +
+                                     experts->n_used * bias_bytes / weight.n_experts);
     } else if (const auto* norm = std::get_if<ops::RmsNorm>(&named.op)) {
       whole[static_cast<size_t>(norm->weight)] = true;
     }
@@ -50,9 +56,9 @@ std::string main_kernel(const Session& session) {
   const std::vector<std::string> kernels = session.engine().executable().kernels();
   std::vector<std::pair<double, std::string>> by_name;
   for (size_t i = 0; i < program.ops.size() && i < kernels.size(); ++i) {
-    const auto* product = std::get_if<ops::MatMul>(&program.ops[i].op);
-    if (!product) continue;
-    const double n_bytes = static_cast<double>(program.weight(product->weight).n_bytes());
+    const ops::WeightId product = ops::product_weight(program.ops[i].op);
+    if (product == ops::kNoWeight) continue;
+    const double n_bytes = static_cast<double>(program.weight(product).n_bytes());
     const auto at = std::find_if(by_name.begin(), by_name.end(),
                                  [&](const auto& entry) { return entry.second == kernels[i]; });
     if (at == by_name.end())

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/classes.h"
 #include "model/recorder.h"
 
 namespace hwtv::model {
@@ -26,13 +27,18 @@ class DecoderRecord {
  public:
   DecoderRecord(const Decoder& decoder, const ModelConfig& config, const gguf::File& file,
                 const RecordOptions& options)
-      : d_(decoder), c_(config), r_(file), rope_factors_(read_rope_factors(options)) {
+      : d_(decoder),
+        c_(config),
+        options_(options),
+        r_(file),
+        rope_factors_(read_rope_factors(options)) {
     CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
     for (const DecoderLayer& layer : d_.layers) kv_layers_.push_back(add_kv_layer(layer, options));
   }
 
   Result<ops::Program> record() && {
-    const bool tied = !r_.has("output.weight");
+    const bool has_logits = options_.output == ops::OutputKind::logits;
+    const bool tied = has_logits && !r_.has("output.weight");
     const WeightId embedding = r_.matrix("token_embd.weight", c_.vocab_size, c_.model_dim,
                                          tied ? WeightRole::tied_embedding : WeightRole::embedding);
     ValueId x = r_.embed(embedding, d_.embedding_scale);  // (n_tokens, model_dim), as every x below
@@ -43,6 +49,12 @@ class DecoderRecord {
       x = r_.add(op(layer, "ffn_residual"), feed_forward(layer, x), x);
     }
     x = r_.rms_norm("output_norm", x, norm("output_norm.weight", c_.model_dim), c_.norm_eps);
+    if (!has_logits) {
+      r_.skip("output.weight");
+      record_embeddings(x, c_, options_, r_);
+      return std::move(r_).finish();
+    }
+    for (const char* kind : {"weight", "bias"}) r_.skip(fmt::format("cls.output.{}", kind));
     const WeightId output =
         tied ? embedding
              : r_.matrix("output.weight", c_.vocab_size, c_.model_dim, WeightRole::output);
@@ -82,8 +94,12 @@ class DecoderRecord {
     if (kind.q_rope) q = r_.rope(op(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
     if (kind.k_rope) k = r_.rope(op(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
     r_.kv_write(op(layer, "kv_write"), k, v, kv);
-    x = r_.attention(op(layer, "attention"), q, kv, c_.n_heads, d_.attention_scale,
-                     d_.attention_softcap);
+    const WeightId sinks =
+        d_.has_sinks ? r_.vector(tensor(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
+                     : ops::kNoWeight;
+    x = r_.attention(
+        op(layer, "attention"), q, kv, c_.n_heads,
+        {.scale = d_.attention_scale, .softcap = d_.attention_softcap, .sinks = sinks});
     x = linear(layer, "attn_output", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
   }
@@ -123,7 +139,8 @@ class DecoderRecord {
   }
 
   ValueId feed_forward(int32_t layer, ValueId x) {
-    x = norm_by(layer, "ffn_norm", x, c_.model_dim);
+    x = norm_by(layer, d_.ffn_norm, x, c_.model_dim);
+    if (d_.experts) return experts(layer, *d_.experts, x);
     auto [gate, up] = d_.is_fused ? fused_gate_up(layer, x) : gate_up(layer, x);
     x = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
     x = linear(layer, "ffn_down", x, c_.model_dim);
@@ -141,6 +158,46 @@ class DecoderRecord {
     Rows rows{tensor(layer, "ffn_up"), 2 * c_.ffn_dim};
     const ValueId gate = next_rows(rows, op(layer, "ffn_gate"), x, c_.ffn_dim);
     return {gate, next_rows(rows, op(layer, "ffn_up"), x, c_.ffn_dim)};
+  }
+
+  // The router comes with the shared expert's products: they read the same row.
+  ValueId experts(int32_t layer, const Experts& e, ValueId x) {
+    const ValueId logits = linear(layer, "ffn_gate_inp", x, c_.n_experts, e.have_biases);
+    ValueId shared = -1, shared_gate = -1;
+    if (e.shared_ffn_dim > 0) {
+      const ValueId gate = linear(layer, "ffn_gate_shexp", x, e.shared_ffn_dim);
+      const ValueId up = linear(layer, "ffn_up_shexp", x, e.shared_ffn_dim);
+      shared_gate = r_.matmul(
+          op(layer, "ffn_gate_inp_shexp"), x,
+          r_.vector(tensor(layer, "ffn_gate_inp_shexp"), c_.model_dim, WeightRole::matrix));
+      shared = r_.glu(op(layer, "ffn_glu_shexp"), gate, up, d_.activation);
+    }
+    const ValueId shares = r_.route(op(layer, "ffn_route"), logits,
+                                    {.logits = -1,
+                                     .n_used = c_.n_experts_used,
+                                     .routing = e.routing,
+                                     .normalized = e.normalized,
+                                     .scale = e.scale,
+                                     .out = -1});
+    const ValueId gate = by_expert(layer, "ffn_gate_exps", x, shares, e.ffn_dim, c_.model_dim);
+    const ValueId up = by_expert(layer, "ffn_up_exps", x, shares, e.ffn_dim, c_.model_dim);
+    const ValueId slots = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
+    const ValueId down = by_expert(layer, "ffn_down_exps", slots, shares, c_.model_dim, e.ffn_dim);
+    const ValueId sum = r_.expert_sum(op(layer, "ffn_sum"), down, shares, c_.n_experts_used);
+    if (shared < 0) return sum;
+    shared = linear(layer, "ffn_down_shexp", shared, c_.model_dim);
+    shared = r_.sigmoid_gate(op(layer, "ffn_gate_shared"), shared, shared_gate);
+    return r_.add(op(layer, "ffn_all"), sum, shared);
+  }
+
+  ValueId by_expert(int32_t layer, std::string_view part, ValueId x, ValueId shares, int64_t n_out,
+                    int64_t n_in) {
+    const WeightId weight = r_.expert_matrices(tensor(layer, part), c_.n_experts, n_out, n_in);
+    WeightId bias = ops::kNoWeight;
+    if (d_.experts->have_biases)
+      bias = r_.matrix(fmt::format("blk.{}.{}.bias", layer, part), c_.n_experts, n_out,
+                       WeightRole::bias);
+    return r_.expert_matmul(op(layer, part), x, shares, c_.n_experts_used, weight, bias);
   }
 
   // x . weight^T, and the bias where the file has one, or must.
@@ -185,20 +242,27 @@ class DecoderRecord {
 
   const Decoder& d_;
   const ModelConfig& c_;
+  const RecordOptions& options_;
   Recorder r_;
   const WeightId rope_factors_;
   std::vector<KvLayer> kv_layers_;  // by layer
 };
 
-// Experts would be tensors that these layers do not read.
+// Experts would be tensors that dense layers do not read.
 Result<void> check_dense(const ModelConfig& config) {
   if (config.n_experts == 0) return {};
   return fail(ErrorCode::unsupported,
-              fmt::format("{} is a {} model with {} experts ({}.expert_count), and only dense "
-                          "models can be run",
+              fmt::format("{} is a {} model with {} experts ({}.expert_count), and of this "
+                          "architecture only dense models can be run",
                           config.name.empty() ? "this file" : config.name, config.architecture,
                           config.n_experts, config.architecture),
               fmt::format("use a dense model of the {} family", config.architecture));
+}
+
+Result<void> check_causal(const gguf::File& file, const ModelConfig& config) {
+  if (config.causal) return {};
+  return Metadata(file, config.architecture)
+      .unsupported("attention.causal", "is false, and this architecture is run as a decoder");
 }
 
 }  // namespace
@@ -212,9 +276,50 @@ Decoder plain_decoder(const ModelConfig& config, ops::RopeConfig::Pairs pairs) {
   return decoder;
 }
 
+Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_t interval,
+                         Decoder& decoder) {
+  constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+  const auto n_layers = static_cast<int64_t>(decoder.layers.size());
+  HWTV_TRY(const std::optional<std::vector<bool>> flags,
+           metadata.find_layer_flags(kPattern, n_layers));
+  if (!flags) {
+    HWTV_TRY(interval, metadata.count_or(kPattern, interval));
+  }
+  for (int64_t layer = 0; layer < n_layers; ++layer) {
+    const auto at = static_cast<size_t>(layer);
+    if (flags ? (*flags)[at] : layer % interval < interval - 1)
+      decoder.layers[at].window_tokens = window_tokens;
+  }
+  return {};
+}
+
+Result<Experts> read_experts(const gguf::File& file, const ModelConfig& config, Experts family) {
+  const Metadata metadata(file, config.architecture);
+  if (config.n_experts == 0) return metadata.corrupt("expert_count", "is missing or 0");
+  HWTV_TRY(family.ffn_dim, metadata.count_or("expert_feed_forward_length", config.ffn_dim));
+  if (family.shared_ffn_dim > 0) {
+    HWTV_TRY(family.shared_ffn_dim,
+             metadata.count_or("expert_shared_feed_forward_length", family.shared_ffn_dim));
+  }
+  HWTV_TRY(const int64_t gating, metadata.count_or("expert_gating_func", 0, {.min = 0}));
+  if (gating > 3)
+    return metadata.unsupported(
+        "expert_gating_func",
+        fmt::format("is {}; supported are 1 (softmax), 2 (sigmoid) and 3 (softmax of the chosen)",
+                    gating));
+  if (gating > 0) family.routing = gating == 2 ? ops::Routing::sigmoid : ops::Routing::softmax;
+  HWTV_TRY(family.normalized,
+           metadata.flag_or("expert_weights_norm", family.normalized || gating == 3));
+  HWTV_TRY(const double scale, metadata.number_or("expert_weights_scale", 1, {1e-6, 1e6}));
+  family.scale = static_cast<float>(scale);
+  return family;
+}
+
 Result<ops::Program> record_decoder(const Decoder& decoder, const ModelConfig& config,
                                     const gguf::File& file, const RecordOptions& options) {
-  HWTV_TRY_VOID(check_dense(config));
+  if (!decoder.experts) HWTV_TRY_VOID(check_dense(config));
+  HWTV_TRY_VOID(check_causal(file, config));
+  HWTV_TRY_VOID(check_classes(file, config, options));
   return DecoderRecord(decoder, config, file, options).record();
 }
 

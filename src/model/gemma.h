@@ -14,9 +14,4 @@ namespace hwtv::model {
 // of the model_dim that a head has, not by its head_dim.  GGUF has no key for that.
 Decoder gemma_decoder(const ModelConfig& config, int64_t n_layers_27b);
 
-// Gives a window to all layers but each `interval`th, or as attention.sliding_window_pattern has
-// it: an interval, or one flag for each layer.  Errors: corrupt_file.
-Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_t interval,
-                         Decoder& decoder);
-
 }  // namespace hwtv::model

@@ -46,7 +46,8 @@ ops::WeightId Recorder::weight(const std::string& name, std::vector<int64_t> sha
                               .dtype = dtype.value_or(DType::F32),
                               .n_rows = shape.size() > 1 ? shape[1] : 1,
                               .width = shape[0],
-                              .role = role});
+                              .role = role,
+                              .n_experts = shape.size() > 2 ? shape[2] : 1});
 }
 
 void Recorder::mark_used(const std::string& name) {
@@ -60,9 +61,19 @@ void Recorder::leave_out(const std::string& name, int64_t width) {
   mark_used(name);
 }
 
+std::vector<int64_t> Recorder::shape_of(std::string_view tensor) const {
+  const gguf::TensorInfo* info = file_.find_tensor(tensor);
+  return info ? info->shape : std::vector<int64_t>();
+}
+
 ops::WeightId Recorder::matrix(const std::string& name, int64_t n_out, int64_t n_in,
                                ops::WeightRole role) {
   return weight(name, {n_in, n_out}, role);
+}
+
+ops::WeightId Recorder::expert_matrices(const std::string& name, int64_t n_experts, int64_t n_out,
+                                        int64_t n_in) {
+  return weight(name, {n_in, n_out, n_experts}, ops::WeightRole::matrix);
 }
 
 ops::WeightId Recorder::matrix_rows(const std::string& name, int64_t n_rows, int64_t first,
@@ -95,6 +106,27 @@ ops::ValueId Recorder::embed(ops::WeightId weight_id, float scale) {
   return out;
 }
 
+ops::ValueId Recorder::embed(const std::string& name, ops::WeightId weight_id, ops::EmbedBy by) {
+  const ops::ValueId out =
+      program_.add_value(name, ops::Rows::n_tokens, program_.weight(weight_id).width);
+  program_.add_op(name, ops::Embed{weight_id, out, 1, by});
+  return out;
+}
+
+ops::ValueId Recorder::layer_norm(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                                  ops::WeightId bias, float eps) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::LayerNorm{x, weight_id, bias, eps, out});
+  return out;
+}
+
+ops::ValueId Recorder::activate(const std::string& name, ops::ValueId x,
+                                ops::Activation activation) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::Activate{x, activation, out});
+  return out;
+}
+
 ops::ValueId Recorder::rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
                                 float eps) {
   const ops::ValueId out = like(name, x, program_.value(x).width);
@@ -121,10 +153,11 @@ void Recorder::kv_write(const std::string& name, ops::ValueId k, ops::ValueId v,
 }
 
 ops::ValueId Recorder::attention(const std::string& name, ops::ValueId q, KvLayer layer,
-                                 int64_t n_heads, float scale, float softcap) {
+                                 int64_t n_heads, const Scores& scores) {
   const ops::KvGroup& group = program_.kv_groups[static_cast<size_t>(layer.group)];
   const ops::ValueId out = like(name, q, n_heads * group.value_dim);
-  program_.add_op(name, ops::Attention{q, layer.group, layer.layer, n_heads, scale, out, softcap});
+  program_.add_op(name, ops::Attention{q, layer.group, layer.layer, n_heads, scores.scale, out,
+                                       scores.softcap, scores.sinks, scores.causal});
   return out;
 }
 
@@ -144,6 +177,33 @@ ops::ValueId Recorder::add(const std::string& name, ops::ValueId a, ops::ValueId
 ops::ValueId Recorder::softcap(const std::string& name, ops::ValueId x, float cap) {
   const ops::ValueId out = like(name, x, program_.value(x).width);
   program_.add_op(name, ops::Softcap{x, cap, out});
+  return out;
+}
+
+ops::ValueId Recorder::sigmoid_gate(const std::string& name, ops::ValueId x, ops::ValueId gate) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::SigmoidGate{x, gate, out});
+  return out;
+}
+
+ops::ValueId Recorder::route(const std::string& name, ops::ValueId logits, ops::Route route) {
+  route.logits = logits;
+  route.out = like(name, logits, program_.value(logits).width);
+  program_.add_op(name, route);
+  return route.out;
+}
+
+ops::ValueId Recorder::expert_matmul(const std::string& name, ops::ValueId x, ops::ValueId shares,
+                                     int64_t n_used, ops::WeightId weight_id, ops::WeightId bias) {
+  const ops::ValueId out = like(name, x, n_used * program_.weight(weight_id).n_rows);
+  program_.add_op(name, ops::ExpertMatMul{x, shares, weight_id, bias, n_used, out});
+  return out;
+}
+
+ops::ValueId Recorder::expert_sum(const std::string& name, ops::ValueId x, ops::ValueId shares,
+                                  int64_t n_used) {
+  const ops::ValueId out = like(name, x, program_.value(x).width / n_used);
+  program_.add_op(name, ops::ExpertSum{x, shares, n_used, out});
   return out;
 }
 

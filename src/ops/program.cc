@@ -30,6 +30,8 @@ std::string_view weight_role_name(WeightRole role) {
       return "norm";
     case WeightRole::bias:
       return "bias";
+    case WeightRole::sinks:
+      return "attention sinks";
     case WeightRole::rope_factors:
       return "rope factors";
   }
@@ -39,10 +41,14 @@ std::string_view weight_role_name(WeightRole role) {
 std::string_view op_name(const Op& op) {
   return std::visit(
       Match{[](const Embed&) { return "Embed"; }, [](const RmsNorm&) { return "RmsNorm"; },
-            [](const MatMul&) { return "MatMul"; }, [](const Rope&) { return "Rope"; },
-            [](const KvWrite&) { return "KvWrite"; }, [](const Attention&) { return "Attention"; },
-            [](const Glu&) { return "Glu"; }, [](const Add&) { return "Add"; },
+            [](const LayerNorm&) { return "LayerNorm"; }, [](const MatMul&) { return "MatMul"; },
+            [](const Rope&) { return "Rope"; }, [](const KvWrite&) { return "KvWrite"; },
+            [](const Attention&) { return "Attention"; }, [](const Glu&) { return "Glu"; },
+            [](const Activate&) { return "Activate"; }, [](const Add&) { return "Add"; },
             [](const Softcap&) { return "Softcap"; },
+            [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Route&) { return "Route"; },
+            [](const ExpertMatMul&) { return "ExpertMatMul"; },
+            [](const ExpertSum&) { return "ExpertSum"; },
             [](const SelectOutputs&) { return "SelectOutputs"; }},
       op);
 }
@@ -51,7 +57,8 @@ std::vector<ValueId> op_inputs(const Op& op) {
   using Ids = std::vector<ValueId>;
   return std::visit(
       Match{[](const Embed&) { return Ids{}; }, [](const RmsNorm& o) { return Ids{o.x}; },
-            [](const MatMul& o) { return Ids{o.x}; }, [](const Rope& o) { return Ids{o.x}; },
+            [](const LayerNorm& o) { return Ids{o.x}; }, [](const MatMul& o) { return Ids{o.x}; },
+            [](const Rope& o) { return Ids{o.x}; },
             [](const KvWrite& o) {
               return Ids{o.k, o.v};
             },
@@ -59,10 +66,21 @@ std::vector<ValueId> op_inputs(const Op& op) {
             [](const Glu& o) {
               return Ids{o.gate, o.up};
             },
+            [](const Activate& o) { return Ids{o.x}; },
             [](const Add& o) {
               return Ids{o.a, o.b};
             },
             [](const Softcap& o) { return Ids{o.x}; },
+            [](const SigmoidGate& o) {
+              return Ids{o.x, o.gate};
+            },
+            [](const Route& o) { return Ids{o.logits}; },
+            [](const ExpertMatMul& o) {
+              return Ids{o.x, o.shares};
+            },
+            [](const ExpertSum& o) {
+              return Ids{o.x, o.shares};
+            },
             [](const SelectOutputs& o) { return Ids{o.x}; }},
       op);
 }
@@ -70,6 +88,13 @@ std::vector<ValueId> op_inputs(const Op& op) {
 ValueId op_output(const Op& op) {
   return std::visit(
       Match{[](const KvWrite&) { return ValueId{-1}; }, [](const auto& o) { return o.out; }}, op);
+}
+
+WeightId product_weight(const Op& op) {
+  return std::visit(
+      Match{[](const MatMul& o) { return o.weight; },
+            [](const ExpertMatMul& o) { return o.weight; }, [](const auto&) { return kNoWeight; }},
+      op);
 }
 
 WeightId Program::add_weight(WeightDecl weight) {
@@ -97,8 +122,13 @@ class ShapeCheck {
     CHECK(value(o.x).width % weight(o.weight).width == 0);
     same(o.out, value(o.x).rows, value(o.x).width);
   }
+  void operator()(const LayerNorm& o) const {
+    for (const WeightId id : {o.weight, o.bias})
+      CHECK(weight(id).n_rows == 1 && weight(id).width == value(o.x).width);
+    same(o.out, value(o.x).rows, value(o.x).width);
+  }
   void operator()(const MatMul& o) const {
-    CHECK(value(o.x).width == weight(o.weight).width);
+    CHECK(value(o.x).width == weight(o.weight).width && weight(o.weight).n_experts == 1);
     if (o.bias != kNoWeight) {
       CHECK(weight(o.bias).n_rows == 1 && weight(o.bias).width == weight(o.weight).n_rows);
     }
@@ -120,12 +150,19 @@ class ShapeCheck {
     const KvGroup& kv = group(o.kv_group, o.layer);
     CHECK(o.n_heads % kv.n_kv_heads == 0);
     CHECK(o.softcap >= 0);
+    CHECK(o.causal || kv.window_tokens == 0);
+    if (o.sinks != kNoWeight)
+      CHECK(weight(o.sinks).n_rows == 1 && weight(o.sinks).width == o.n_heads);
     same(o.q, Rows::n_tokens, o.n_heads * kv.head_dim);
     same(o.out, Rows::n_tokens, o.n_heads * kv.value_dim);
   }
   void operator()(const Glu& o) const {
     same(o.up, value(o.gate).rows, value(o.gate).width);
     same(o.out, value(o.gate).rows, value(o.gate).width);
+  }
+  void operator()(const Activate& o) const {
+    CHECK(o.activation != Activation::clamped_swish);
+    same(o.out, value(o.x).rows, value(o.x).width);
   }
   void operator()(const Add& o) const {
     same(o.b, value(o.a).rows, value(o.a).width);
@@ -134,6 +171,32 @@ class ShapeCheck {
   void operator()(const Softcap& o) const {
     CHECK(o.cap > 0);
     same(o.out, value(o.x).rows, value(o.x).width);
+  }
+  void operator()(const SigmoidGate& o) const {
+    CHECK(value(o.gate).rows == value(o.x).rows);
+    CHECK(value(o.gate).width >= 1 && value(o.x).width % value(o.gate).width == 0);
+    same(o.out, value(o.x).rows, value(o.x).width);
+  }
+  void operator()(const Route& o) const {
+    CHECK(o.n_used >= 1 && o.n_used <= value(o.logits).width && o.scale > 0);
+    same(o.out, value(o.logits).rows, value(o.logits).width);
+  }
+  void operator()(const ExpertMatMul& o) const {
+    const WeightDecl& matrices = weight(o.weight);
+    CHECK(o.n_used >= 1 && o.n_used <= matrices.n_experts);
+    CHECK(value(o.x).width == matrices.width || value(o.x).width == o.n_used * matrices.width);
+    if (o.bias != kNoWeight) {
+      CHECK(weight(o.bias).n_rows == matrices.n_experts);
+      CHECK(weight(o.bias).width == matrices.n_rows);
+    }
+    same(o.shares, value(o.x).rows, matrices.n_experts);
+    same(o.out, value(o.x).rows, o.n_used * matrices.n_rows);
+  }
+  void operator()(const ExpertSum& o) const {
+    CHECK(o.n_used >= 1 && o.n_used <= value(o.shares).width);
+    CHECK(value(o.shares).rows == value(o.x).rows);
+    CHECK(value(o.x).width % o.n_used == 0);
+    same(o.out, value(o.x).rows, value(o.x).width / o.n_used);
   }
   void operator()(const SelectOutputs& o) const {
     CHECK(value(o.x).rows == Rows::n_tokens);

@@ -30,11 +30,21 @@ struct Value {
   int64_t width;
 };
 
-enum class WeightRole { embedding, output, tied_embedding, matrix, norm, bias, rope_factors };
+enum class WeightRole {
+  embedding,
+  output,
+  tied_embedding,
+  matrix,
+  norm,
+  bias,
+  sinks,
+  rope_factors
+};
 std::string_view weight_role_name(WeightRole role);
 
 // A weight as it lies in the file: (n_rows, width), rows contiguous.  Vectors have n_rows = 1.  One
-// declaration used by two ops is stored once: that is how a tied embedding is written.
+// declaration used by two ops is stored once: that is how a tied embedding is written.  The experts
+// of a layer are one weight: their matrices lie one after the other.
 struct WeightDecl {
   std::string name;  // the tensor's name in the file
   DType dtype;
@@ -42,15 +52,25 @@ struct WeightDecl {
   int64_t width;
   WeightRole role;
   int64_t first_row = 0;  // of the tensor, which may have more rows: queries, keys, values in one
+  int64_t n_experts = 1;  // matrices of n_rows rows each
 
-  int64_t n_bytes() const { return n_rows * dtype_bytes(dtype, width); }
+  int64_t matrix_bytes() const { return n_rows * dtype_bytes(dtype, width); }
+  int64_t n_bytes() const { return n_experts * matrix_bytes(); }
 };
 
-// out = weight[tokens] * scale.                           out (n_tokens, weight.width)
+// Which row of the table a token takes.
+enum class EmbedBy {
+  token,     // that of its id
+  position,  // that of its place in the sequence
+  nothing,   // the first, whichever token it is
+};
+
+// out = weight[row] * scale.                              out (n_tokens, weight.width)
 struct Embed {
   WeightId weight;
   ValueId out;
   float scale = 1;
+  EmbedBy by = EmbedBy::token;
 };
 
 // out = x / sqrt(mean(x^2) + eps) * weight, over each group of `weight.width` elements of a row.
@@ -58,6 +78,16 @@ struct Embed {
 struct RmsNorm {
   ValueId x;
   WeightId weight;
+  float eps;
+  ValueId out;
+};
+
+// out = (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias, over each row.
+// x, out (rows, width), weight, bias (width)               [Ba et al. 2016]
+struct LayerNorm {
+  ValueId x;
+  WeightId weight;
+  WeightId bias;
   float eps;
   ValueId out;
 };
@@ -91,7 +121,8 @@ struct KvWrite {
 };
 
 // Causal attention of this step's tokens over their own sequence's cache, this step's keys
-// included; over the last `window_tokens` of it where the group has a window.
+// included; over the last `window_tokens` of it where the group has a window.  Not causal: over all
+// of it, the tokens that come after in this step too; an encoder's sequence is one step.
 // q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
 struct Attention {
   ValueId q;
@@ -100,15 +131,29 @@ struct Attention {
   int64_t n_heads;  // a multiple of the group's n_kv_heads
   float scale;      // of q . k before the softmax
   ValueId out;
-  float softcap = 0;  // scores s become softcap * tanh(s / softcap); 0: they stay
+  float softcap = 0;           // scores s become softcap * tanh(s / softcap); 0: they stay
+  WeightId sinks = kNoWeight;  // (n_heads): a score of no position's that each softmax counts too
+  bool causal = true;
 };
 
-enum class Activation { silu, gelu_tanh };
+enum class Activation {
+  silu,
+  gelu_tanh,
+  gelu,           // x / 2 * (1 + erf(x / sqrt 2))
+  clamped_swish,  // with g = min(gate, 7), u = up within +-7: g * sigmoid(1.702 g) * (u + 1)
+};
 
 // out = activation(gate) * up.                            all (rows, ffn_dim)
 struct Glu {
   ValueId gate;
   ValueId up;
+  Activation activation;
+  ValueId out;
+};
+
+// out = activation(x); not clamped_swish, which is of gates.   x, out (rows, width)
+struct Activate {
+  ValueId x;
   Activation activation;
   ValueId out;
 };
@@ -127,26 +172,77 @@ struct Softcap {
   ValueId out;
 };
 
+// out = x * sigmoid(gate), each element of gate for as many neighbours as x is wider.
+// x, out (rows, width), gate (rows, width / k)
+struct SigmoidGate {
+  ValueId x;
+  ValueId gate;
+  ValueId out;
+};
+
+// What makes shares of a router's logits.
+enum class Routing { softmax, sigmoid };
+
+// Chooses for each row the n_used experts with the largest logits, the earlier one among equals,
+// and gives them their shares: softmax over all experts or sigmoid; divided by their sum where
+// `normalized`; times `scale`.  The others' are 0.         logits, out (rows, n_experts)
+struct Route {
+  ValueId logits;
+  int64_t n_used;
+  Routing routing;
+  bool normalized;
+  float scale;
+  ValueId out;
+};
+
+// Each row times the matrices of its own experts, those whose share is not 0, in their order: out
+// has a slot for each, and x one too, or one row for all.  out = x . weight[expert]^T +
+// bias[expert] x (rows, n_in) or (rows, n_used * n_in), shares (rows, n_experts), weight
+// (n_experts, n_out, n_in), bias (n_experts, n_out), out (rows, n_used * n_out)
+struct ExpertMatMul {
+  ValueId x;
+  ValueId shares;
+  WeightId weight;
+  WeightId bias;  // or kNoWeight
+  int64_t n_used;
+  ValueId out;
+};
+
+// out = sum over a row's experts, in their order, of share * slot.
+// x (rows, n_used * width), shares (rows, n_experts), out (rows, width)
+struct ExpertSum {
+  ValueId x;
+  ValueId shares;
+  int64_t n_used;
+  ValueId out;
+};
+
 // Keeps the rows whose output is asked for.  x (n_tokens, width), out (n_outputs, width)
 struct SelectOutputs {
   ValueId x;
   ValueId out;
 };
 
-using Op = std::variant<Embed, RmsNorm, MatMul, Rope, KvWrite, Attention, Glu, Add, Softcap,
-                        SelectOutputs>;
+using Op = std::variant<Embed, RmsNorm, LayerNorm, MatMul, Rope, KvWrite, Attention, Glu, Activate,
+                        Add, Softcap, SigmoidGate, Route, ExpertMatMul, ExpertSum, SelectOutputs>;
 std::string_view op_name(const Op& op);  // "MatMul"
 
 // What the op reads and writes among the values (not weights, not the cache).
 std::vector<ValueId> op_inputs(const Op& op);
 ValueId op_output(const Op& op);  // -1 for KvWrite
+// The matrix of a product, be it one of experts; kNoWeight for all other ops.
+WeightId product_weight(const Op& op);
 
 struct NamedOp {
   std::string name;  // "layer 3 ffn_down"
   Op op;
 };
 
-enum class OutputKind { logits, embedding };
+enum class OutputKind {
+  logits,
+  embedding,  // of a token: the last norm's output
+  classes,    // what a reranker's head makes of that
+};
 
 // What a step can be asked for: the rows of `value`, which is (n_outputs, width).
 struct Output {

@@ -1,6 +1,7 @@
 #include "ops/work.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hwtv::ops {
 namespace {
@@ -13,13 +14,22 @@ struct Seen {
   int64_t n_attended = 0;  // sum over its tokens of the positions each attends to
 };
 
-Seen seen_by(const SliceSize& slice, int64_t window_tokens) {
+Seen seen_by(const SliceSize& slice, int64_t window_tokens, bool causal) {
   const int64_t n_last = slice.n_cached + slice.n_tokens;  // what the last token sees unwindowed
+  if (!causal) return {.n_read = n_last, .n_attended = slice.n_tokens * n_last};
   const int64_t window = window_tokens > 0 ? window_tokens : n_last;
   const int64_t n_whole = std::clamp<int64_t>(window - slice.n_cached, 0, slice.n_tokens);
   return {.n_read = n_last - std::max<int64_t>(0, slice.n_cached + 1 - window),
           .n_attended = n_whole * slice.n_cached + n_whole * (n_whole + 1) / 2 +
                         (slice.n_tokens - n_whole) * window};
+}
+
+// How many of n_experts the rows of a step touch, each n_used of them: exactly so many for one row,
+// and for more the mean of rows that choose evenly and apart.
+double touched(int64_t n_experts, int64_t n_used, double n_rows) {
+  const auto all = static_cast<double>(n_experts);
+  const double spared = 1 - static_cast<double>(n_used) / all;
+  return n_rows == 1 ? static_cast<double>(n_used) : all * (1 - std::pow(spared, n_rows));
 }
 
 // Prices one op; each rule is the op's definition read as traffic.
@@ -36,6 +46,11 @@ class Pricing {
     return {.read_bytes = value_bytes(o.x) + weight_bytes(o.weight),
             .written_bytes = value_bytes(o.out),
             .flops = 4 * elements(o.x)};
+  }
+  hw::Work operator()(const LayerNorm& o) const {
+    return {.read_bytes = value_bytes(o.x) + weight_bytes(o.weight) + weight_bytes(o.bias),
+            .written_bytes = value_bytes(o.out),
+            .flops = 7 * elements(o.x)};
   }
   hw::Work operator()(const MatMul& o) const {
     const WeightDecl& weight = program_.weight(o.weight);
@@ -59,11 +74,12 @@ class Pricing {
     const double pair_flops = 2.0 * n(o.n_heads) * n(group.head_dim + group.value_dim);
     Seen all;
     for (const SliceSize& slice : sizes_.slices) {
-      const Seen seen = seen_by(slice, group.window_tokens);
+      const Seen seen = seen_by(slice, group.window_tokens, o.causal);
       all.n_read += seen.n_read;
       all.n_attended += seen.n_attended;
     }
-    return {.read_bytes = value_bytes(o.q) + n(all.n_read) * layer_token_bytes(o.kv_group),
+    return {.read_bytes = value_bytes(o.q) + n(all.n_read) * layer_token_bytes(o.kv_group) +
+                          weight_bytes(o.sinks),
             .written_bytes = value_bytes(o.out),
             .flops = n(all.n_attended) * pair_flops};
   }
@@ -71,6 +87,11 @@ class Pricing {
     return {.read_bytes = value_bytes(o.gate) + value_bytes(o.up),
             .written_bytes = value_bytes(o.out),
             .flops = 6 * elements(o.gate)};
+  }
+  hw::Work operator()(const Activate& o) const {
+    return {.read_bytes = value_bytes(o.x),
+            .written_bytes = value_bytes(o.out),
+            .flops = 6 * elements(o.x)};
   }
   hw::Work operator()(const Add& o) const {
     return {.read_bytes = value_bytes(o.a) + value_bytes(o.b),
@@ -82,16 +103,42 @@ class Pricing {
             .written_bytes = value_bytes(o.out),
             .flops = 6 * elements(o.x)};
   }
+  hw::Work operator()(const SigmoidGate& o) const {
+    return {.read_bytes = value_bytes(o.x) + value_bytes(o.gate),
+            .written_bytes = value_bytes(o.out),
+            .flops = elements(o.x) + 4 * elements(o.gate)};
+  }
+  hw::Work operator()(const Route& o) const {
+    return {.read_bytes = value_bytes(o.logits),
+            .written_bytes = value_bytes(o.out),
+            .flops = 4 * elements(o.logits)};
+  }
+  hw::Work operator()(const ExpertMatMul& o) const {
+    const WeightDecl& weight = program_.weight(o.weight);
+    const double n_rows = rows(o.x), n_touched = touched(weight.n_experts, o.n_used, n_rows);
+    const double bias_bytes = o.bias == kNoWeight ? 0 : n(weight.n_rows) * kF32Bytes;
+    hw::Work work{.read_bytes = value_bytes(o.x) + value_bytes(o.shares) +
+                                n_touched * (n(weight.matrix_bytes()) + bias_bytes),
+                  .written_bytes = value_bytes(o.out)};
+    const double operations = 2 * n_rows * n(o.n_used) * n(weight.width) * n(weight.n_rows);
+    (is_quantized(weight.dtype) ? work.int8_ops : work.flops) = operations;
+    return work;
+  }
+  hw::Work operator()(const ExpertSum& o) const {
+    return {.read_bytes = value_bytes(o.x) + value_bytes(o.shares),
+            .written_bytes = value_bytes(o.out),
+            .flops = 2 * elements(o.x)};
+  }
   hw::Work operator()(const SelectOutputs& o) const {
     return {.read_bytes = value_bytes(o.out), .written_bytes = value_bytes(o.out)};
   }
 
  private:
   static double n(int64_t count) { return static_cast<double>(count); }
-  double elements(ValueId id) const {
-    const Value& value = program_.value(id);
-    return n(value.rows == Rows::n_tokens ? sizes_.n_tokens : sizes_.n_outputs) * n(value.width);
+  double rows(ValueId id) const {
+    return n(program_.value(id).rows == Rows::n_tokens ? sizes_.n_tokens : sizes_.n_outputs);
   }
+  double elements(ValueId id) const { return rows(id) * n(program_.value(id).width); }
   double value_bytes(ValueId id) const { return elements(id) * kF32Bytes; }
   double weight_bytes(WeightId id) const {
     return id == kNoWeight ? 0 : n(program_.weight(id).n_bytes());

@@ -25,8 +25,9 @@ struct StepSizes {
   DType v_dtype = DType::F16;
 };
 
-// Weights count as the file's bytes, once for a step; activations as F32; the cache as its dtype.
-// A multiply and an add are two operations.
+// Weights count as the file's bytes, once for a step, and of experts those that its tokens are
+// expected to touch; activations as F32; the cache as its dtype. A multiply and an add are two
+// operations.
 hw::Work work(const Program& program, const Op& op, const StepSizes& sizes);
 hw::Work work(const Program& program, const StepSizes& sizes);  // the sum over all ops
 

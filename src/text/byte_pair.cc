@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <utility>
 
 #include "base/quoted.h"
@@ -12,8 +13,6 @@
 namespace hwtv::text {
 
 namespace {
-
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 
 std::string shortest_utf8(std::string_view text) {
   std::string out;
@@ -26,27 +25,28 @@ std::string shortest_utf8(std::string_view text) {
   return out;
 }
 
-std::string mark_spaces(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) c == ' ' ? out += kSpaceMark : out += c;
-  return out;
-}
-
 }  // namespace
 
 struct BytePairTokenizer::Scratch {
+  explicit Scratch(size_t text_bytes) : cache(text_bytes) {}
+
+  std::deque<std::string> texts;  // what pieces were rewritten to; the cache refers to them
   PreTokenizer::Scratch words;
-  MergeTable::Scratch merge;
+  MergeScratch merge;
+  WordCache cache;
 };
 
 BytePairTokenizer::BytePairTokenizer(std::unique_ptr<Vocabulary> vocabulary)
     : Tokenizer(std::move(vocabulary)), pre_tokenizer_(*this->vocabulary().rule()) {
+  if (this->vocabulary().rule()->raw_utf8) marked_.emplace(this->vocabulary());
   for (int byte = 0; byte < 256; ++byte) {
     std::string text;
     append_byte_spelling(static_cast<uint8_t>(byte), text);
     if (this->vocabulary().rule()->raw_utf8) text = fmt::format("<0x{:02X}>", byte);
     byte_tokens_[static_cast<size_t>(byte)] = this->vocabulary().find(text);
+  }
+  for (size_t c = 0; c < ascii_.size(); ++c) {
+    ascii_[c] = this->vocabulary().find(std::string(1, static_cast<char>(c)));
   }
 }
 
@@ -89,22 +89,27 @@ Result<void> BytePairTokenizer::read_merges(const gguf::File& file) {
   return {};
 }
 
-void BytePairTokenizer::encode_fragment(std::string_view text, bool,
-                                        std::vector<int32_t>& ids) const {
-  Scratch scratch;
-  std::string rewritten;
-  if (vocabulary().rule()->raw_utf8) text = rewritten = mark_spaces(text);
+Tokenizer::EncodeText BytePairTokenizer::text_encoder(size_t text_bytes,
+                                                      std::vector<int32_t>& ids) const {
+  return [this, scratch = std::make_shared<Scratch>(text_bytes), &ids](
+             std::string_view text, bool) { encode_piece(text, *scratch, ids); };
+}
+
+void BytePairTokenizer::encode_piece(std::string_view text, Scratch& scratch,
+                                     std::vector<int32_t>& ids) const {
+  if (marked_) text = scratch.texts.emplace_back(mark_spaces("", text));
   if (!pre_tokenizer_.split(text, scratch.words)) {
-    text = rewritten = shortest_utf8(text);
+    text = scratch.texts.emplace_back(shortest_utf8(text));
     pre_tokenizer_.split(text, scratch.words);
   }
-  ids.reserve(ids.size() + text.size() / 4);
-  WordCache cache(text.size());
   size_t begin = 0;
   for (const uint32_t end : scratch.words.ends) {
-    const std::string_view word = text.substr(begin, end - begin);
-    cache.append(word, ids, [&] { encode_word(word, scratch, ids); });
-    begin = end;
+    while (begin < end) {
+      const std::string_view rest = text.substr(begin, end - begin);
+      const std::string_view word = marked_ ? rest.substr(0, marked_->end_of_word(rest, 0)) : rest;
+      scratch.cache.append(word, ids, [&] { encode_word(word, scratch, ids); });
+      begin += word.size();
+    }
   }
 }
 
@@ -146,9 +151,11 @@ void BytePairTokenizer::encode_characters(std::string_view word, Scratch& scratc
   };
   tokens.clear();
   for (size_t at = 0; at < word.size();) {
-    const std::string_view character = word.substr(at, decode_utf8(word, at).n_bytes);
+    const Decoded decoded = decode_utf8(word, at);
+    const std::string_view character = word.substr(at, decoded.n_bytes);
     at += character.size();
-    const int32_t token = vocabulary().find(character);
+    const bool is_ascii = decoded.code_point < ascii_.size();
+    const int32_t token = is_ascii ? ascii_[decoded.code_point] : vocabulary().find(character);
     if (token >= 0) {
       tokens.push_back(token);
       continue;
@@ -164,11 +171,7 @@ void BytePairTokenizer::encode_characters(std::string_view word, Scratch& scratc
 
 void BytePairTokenizer::append_normal_piece(std::string_view token_text, std::string& out) const {
   if (!vocabulary().rule()->raw_utf8) return append_spelled_bytes(token_text, out);
-  for (size_t at; (at = token_text.find(kSpaceMark)) != std::string_view::npos;) {
-    out.append(token_text.substr(0, at)).push_back(' ');
-    token_text.remove_prefix(at + kSpaceMark.size());
-  }
-  out += token_text;
+  append_with_spaces(token_text, out);
 }
 
 }  // namespace hwtv::text

@@ -3,10 +3,12 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/marked_words.h"
 #include "text/merge_table.h"
 #include "text/pre_tokenizer.h"
 #include "text/tokenizer.h"
@@ -25,19 +27,21 @@ class BytePairTokenizer : public Tokenizer {
 
   Result<void> read_merges(const gguf::File& file);
 
-  void encode_fragment(std::string_view text, bool after_special,
-                       std::vector<int32_t>& ids) const override;
+  EncodeText text_encoder(size_t text_bytes, std::vector<int32_t>& ids) const override;
   void append_normal_piece(std::string_view token_text, std::string& out) const override;
 
   struct Scratch;
+  void encode_piece(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
   void encode_word(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
   void encode_bytes(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
   void encode_characters(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
 
   PreTokenizer pre_tokenizer_;
+  std::optional<MarkedWords> marked_;  // where spaces are marks: words within those of above
   MergeTable merges_;
   // Per byte: its token, or -1.  A byte without a token takes part in no merge and is left out.
   std::array<int32_t, 256> byte_tokens_;
+  std::array<int32_t, 128> ascii_;  // per ASCII character: the token of that text, or -1
 };
 
 }  // namespace hwtv::text

@@ -1,8 +1,8 @@
 // The pairs of neighbours that wait to be merged, by rank (the smaller, the earlier); within a rank
-// from the left.  For merge_table.cc and sentence_piece.cc.
+// from the left.  For merge_loop.h.
 //
-// A long word has many pairs but few ranks, so this beats a heap of pairs: a run of 10 MB of spaces
-// has about a dozen.
+// A long word has many pairs but few ranks, so this beats a heap of pairs there: a run of 10 MB of
+// spaces has about a dozen.
 #pragma once
 #include <algorithm>
 #include <cstddef>

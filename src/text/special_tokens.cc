@@ -1,6 +1,7 @@
 #include "text/special_tokens.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hwtv::text {
 
@@ -22,59 +23,69 @@ SpecialTokens::Set SpecialTokens::make_set(int traits, int not_traits) const {
   std::stable_sort(set.tokens.begin(), set.tokens.end(), [&](int32_t a, int32_t b) {
     return vocabulary_.text(a).size() > vocabulary_.text(b).size();
   });
-  set.nodes.push_back({});
+  std::vector<std::pair<std::string_view, int32_t>> texts;
   for (size_t i = 0; i < set.tokens.size(); ++i) {
-    int32_t node = 0;
-    for (const char byte : vocabulary_.text(set.tokens[i])) {
-      int32_t next = child(set, node, byte);
-      if (next < 0) {
-        next = static_cast<int32_t>(set.nodes.size());
-        set.nodes.push_back(
-            {.byte = byte, .next_sibling = set.nodes[static_cast<size_t>(node)].first_child});
-        set.nodes[static_cast<size_t>(node)].first_child = next;
-      }
-      node = next;
-    }
-    set.nodes[static_cast<size_t>(node)].index = static_cast<int32_t>(i);
-    set.starts[static_cast<uint8_t>(vocabulary_.text(set.tokens[i])[0])] = true;
+    const std::string_view text = vocabulary_.text(set.tokens[i]);
+    texts.emplace_back(text, static_cast<int32_t>(i));
+    set.starts[static_cast<uint8_t>(text[0])] = true;
+    set.strips |= vocabulary_.is(set.tokens[i], kStripsLeft | kStripsRight);
   }
+  set.tree = TokenTree(std::move(texts));
   return set;
 }
 
-int32_t SpecialTokens::child(const Set& set, int32_t node, char byte) const {
-  int32_t next = set.nodes[static_cast<size_t>(node)].first_child;
-  while (next >= 0 && set.nodes[static_cast<size_t>(next)].byte != byte) {
-    next = set.nodes[static_cast<size_t>(next)].next_sibling;
+// Adds the tokens that begin at `at` and were not seen yet; the end of the longest.
+size_t SpecialTokens::find_at(const Set& set, std::string_view text, size_t at,
+                              std::vector<bool>& seen, std::vector<int32_t>& found) const {
+  size_t end = at;
+  if (!set.starts[static_cast<uint8_t>(text[at])]) return end;
+  int32_t node = TokenTree::kRoot;
+  for (size_t i = at; i < text.size(); ++i) {
+    node = set.tree.child(node, text[i]);
+    if (node == TokenTree::kNone) break;
+    const int32_t index = set.tree.value(node);
+    if (index < 0) continue;
+    end = i + 1;
+    if (!seen[static_cast<size_t>(index)]) found.push_back(index);
+    seen[static_cast<size_t>(index)] = true;
   }
-  return next;
-}
-
-std::vector<int32_t> SpecialTokens::occurring(const Set& set, std::string_view text) const {
-  std::vector<bool> seen(set.tokens.size());
-  for (size_t at = 0; at < text.size(); ++at) {
-    if (!set.starts[static_cast<uint8_t>(text[at])]) continue;
-    int32_t node = 0;
-    for (size_t i = at; i < text.size(); ++i) {
-      node = child(set, node, text[i]);
-      if (node < 0) break;
-      const int32_t index = set.nodes[static_cast<size_t>(node)].index;
-      if (index >= 0) seen[static_cast<size_t>(index)] = true;
-    }
-  }
-  std::vector<int32_t> found;
-  for (size_t i = 0; i < seen.size(); ++i) {
-    if (seen[i]) found.push_back(set.tokens[i]);
-  }
-  return found;
+  return end;
 }
 
 std::vector<Fragment> SpecialTokens::partition(std::string_view text, bool parse_special) const {
-  std::vector<Fragment> fragments;
-  if (text.empty()) return fragments;
-  fragments.push_back({.text = text});
-  for (const int32_t token : occurring(parse_special ? parsed_ : always_, text)) {
-    take_out(token, fragments);
+  const Set& set = parse_special ? parsed_ : always_;
+  std::vector<Fragment> fragments, cluster;
+  std::vector<int32_t> found;  // indices of the tokens in a cluster, each once
+  std::vector<bool> seen(set.tokens.size());
+  size_t plain = 0;  // where the text begins that no token has taken yet
+  for (size_t at = 0; at < text.size();) {
+    // A cluster: a stretch of tokens that overlap.  What is beyond it can't change what is
+    // taken out of it, but for the white space that some tokens take with them.
+    size_t end = set.strips ? text.size() : at + 1;
+    for (size_t i = at; i < end; ++i) end = std::max(end, find_at(set, text, i, seen, found));
+    if (found.empty()) {
+      at = end;
+      continue;
+    }
+    std::sort(found.begin(), found.end());
+    cluster.assign(1, {.text = text.substr(at, end - at)});
+    for (const int32_t index : found) {
+      seen[static_cast<size_t>(index)] = false;
+      take_out(set.tokens[static_cast<size_t>(index)], cluster);
+    }
+    found.clear();
+    if (set.strips) return cluster;
+    for (const Fragment& fragment : cluster) {
+      if (fragment.token >= 0) {
+        if (plain < at) fragments.push_back({.text = text.substr(plain, at - plain)});
+        fragments.push_back(fragment);
+        plain = at += vocabulary_.text(fragment.token).size();
+      } else {
+        at += fragment.text.size();
+      }
+    }
   }
+  if (plain < text.size()) fragments.push_back({.text = text.substr(plain)});
   return fragments;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/token_tree.h"
 #include "text/vocabulary.h"
 
 namespace hwtv::text {
@@ -25,21 +26,16 @@ class SpecialTokens {
   std::vector<Fragment> partition(std::string_view text, bool parse_special) const;
 
  private:
-  // The bytes of the tokens' texts as a tree, to find out in one pass which tokens occur at all.
-  struct Node {
-    char byte;
-    int32_t first_child = -1, next_sibling = -1;
-    int32_t index = -1;  // into Set::tokens, where a token ends here
-  };
   struct Set {
     std::vector<int32_t> tokens;  // longest text first
-    std::vector<Node> nodes;      // nodes[0] is the root
+    TokenTree tree;               // their texts -> index into `tokens`
     bool starts[256] = {};        // some token begins with this byte
+    bool strips = false;          // some token takes white space with it
   };
 
   Set make_set(int traits, int not_traits) const;  // tokens with one of the first, none of the last
-  int32_t child(const Set& set, int32_t node, char byte) const;
-  std::vector<int32_t> occurring(const Set& set, std::string_view text) const;
+  size_t find_at(const Set& set, std::string_view text, size_t at, std::vector<bool>& seen,
+                 std::vector<int32_t>& found) const;
   void take_out(int32_t token, std::vector<Fragment>& fragments) const;
 
   const Vocabulary& vocabulary_;

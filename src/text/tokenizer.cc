@@ -7,16 +7,25 @@
 #include "text/byte_pair.h"
 #include "text/sentence_piece.h"
 #include "text/special_tokens.h"
+#include "text/unigram.h"
 #include "text/vocabulary.h"
+#include "text/word_piece.h"
 
 namespace hwtv::text {
 
 Result<std::unique_ptr<Tokenizer>> Tokenizer::from_gguf(const gguf::File& file) {
   HWTV_TRY(auto vocabulary, Vocabulary::from_gguf(file));
-  if (vocabulary->model() == Vocabulary::Model::byte_pair) {
-    return BytePairTokenizer::from_gguf(file, std::move(vocabulary));
+  switch (vocabulary->model()) {
+    case Vocabulary::Model::byte_pair:
+      return BytePairTokenizer::from_gguf(file, std::move(vocabulary));
+    case Vocabulary::Model::sentence_piece:
+      return std::make_unique<SentencePieceTokenizer>(std::move(vocabulary));
+    case Vocabulary::Model::word_piece:
+      return WordPieceTokenizer::from_gguf(file, std::move(vocabulary));
+    case Vocabulary::Model::unigram:
+      return UnigramTokenizer::from_gguf(file, std::move(vocabulary));
   }
-  return std::make_unique<SentencePieceTokenizer>(std::move(vocabulary));
+  CHECK(false);
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<Vocabulary> vocabulary)
@@ -28,12 +37,14 @@ Tokenizer::~Tokenizer() = default;
 std::vector<int32_t> Tokenizer::encode(std::string_view text, bool parse_special) const {
   CHECK(text.size() < (1ull << 31));
   std::vector<int32_t> ids;
+  ids.reserve(text.size() / 4);
+  const EncodeText encode_text = text_encoder(text.size(), ids);
   bool after_special = true;
   for (const Fragment& fragment : special_tokens_->partition(text, parse_special)) {
     if (fragment.token >= 0) {
       ids.push_back(fragment.token);
     } else {
-      encode_fragment(fragment.text, after_special, ids);
+      encode_text(fragment.text, after_special);
     }
     after_special = fragment.token >= 0;
   }
@@ -43,6 +54,7 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text, bool parse_special
 std::vector<int32_t> Tokenizer::with_bos_eos(std::vector<int32_t> ids) const {
   if (add_bos()) ids.insert(ids.begin(), *special_ids().bos);
   if (add_eos()) ids.push_back(*special_ids().eos);
+  if (vocabulary_->add_separator()) ids.push_back(*special_ids().separator);
   return ids;
 }
 
@@ -69,7 +81,8 @@ void Tokenizer::append_piece(int32_t token, bool render_special, std::string& ou
 
 std::string Tokenizer::decode(std::span<const int32_t> tokens, bool render_special) const {
   std::string out;
-  bool at_start = add_space_prefix();
+  // WordPiece marks the front of every word with a space, also of the first.
+  bool at_start = add_space_prefix() || vocabulary_->model() == Vocabulary::Model::word_piece;
   for (const int32_t token : tokens) {
     const size_t begin = out.size();
     append_piece(token, render_special, out);

@@ -2,6 +2,7 @@
 // constrain, app, transform.  All const methods may be called from several threads at once.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,11 +38,12 @@ class Tokenizer {
 
   // Ids of the text alone: no BOS or EOS is added.  With `parse_special`, the texts of control
   // tokens become those tokens; without, they are ordinary text.  Bytes that are not UTF-8 are
-  // encoded as U+FFFD by byte-level BPE and as they are by SentencePiece.
+  // encoded as U+FFFD by byte-level BPE and unigram models, as they are by SentencePiece, and
+  // left out by WordPiece.
   // Requires: text.size() < 2^31.
   std::vector<int32_t> encode(std::string_view text, bool parse_special) const;
 
-  // BOS and EOS around `ids`, where the model wants them.
+  // BOS and EOS (BERT: its CLS and SEP) around `ids`, where the model wants them.
   std::vector<int32_t> with_bos_eos(std::vector<int32_t> ids) const;
 
   // The bytes a token stands for: possibly none, possibly part of a UTF-8 character.  Control
@@ -50,7 +52,7 @@ class Tokenizer {
   std::string piece(int32_t token, bool render_special) const;
   void append_piece(int32_t token, bool render_special, std::string& out) const;
 
-  // The pieces in a row, without the space that SentencePiece puts before a text.
+  // The pieces in a row, without the space that SentencePiece and WordPiece put before a text.
   std::string decode(std::span<const int32_t> tokens, bool render_special) const;
 
   int32_t vocab_size() const;
@@ -65,15 +67,17 @@ class Tokenizer {
   std::optional<int32_t> token_id(std::string_view text) const;  // as the file spells the token
   std::string_view token_text(int32_t token) const;              // as the file spells it
 
-  std::string_view model() const;          // "gpt2", "llama"
-  std::string_view pre_tokenizer() const;  // "llama-bpe", "default"; empty for "llama"
+  std::string_view model() const;          // "gpt2", "llama", "gemma4", "bert", "t5"
+  std::string_view pre_tokenizer() const;  // "llama-bpe", "default"; empty but for BPE
 
  protected:
   explicit Tokenizer(std::unique_ptr<Vocabulary> vocabulary);
   // Appends the ids of a text without special tokens; `after_special`: the text starts, or follows
   // a special token.
-  virtual void encode_fragment(std::string_view text, bool after_special,
-                               std::vector<int32_t>& ids) const = 0;
+  using EncodeText = std::function<void(std::string_view text, bool after_special)>;
+  // One for the pieces of a text of text_bytes, which stay where they are as long as it lives; it
+  // keeps what it learns from piece to piece.  `ids`: what it appends to.
+  virtual EncodeText text_encoder(size_t text_bytes, std::vector<int32_t>& ids) const = 0;
   // The bytes of a normal token's text.
   virtual void append_normal_piece(std::string_view token_text, std::string& out) const = 0;
 

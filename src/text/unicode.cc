@@ -36,9 +36,8 @@ void append_utf8(uint32_t code_point, std::string& out) {
   }
 }
 
-Decoded decode_utf8(std::string_view text, size_t at) {
+Decoded decode_long_utf8(std::string_view text, size_t at) {
   const uint8_t first = static_cast<uint8_t>(text[at]);
-  if (first < 0x80) return {first, 1, true};
   const Decoded invalid{kReplacement, 1, false};
   const uint32_t n = first >= 0xF8   ? 0
                      : first >= 0xF0 ? 4

@@ -32,8 +32,12 @@ struct Decoded {
   uint32_t n_bytes;
   bool valid;  // false: U+FFFD stands for the byte
 };
+Decoded decode_long_utf8(std::string_view text, size_t at);  // where the byte is none of ASCII
 // Requires: at < text.size().
-Decoded decode_utf8(std::string_view text, size_t at);
+inline Decoded decode_utf8(std::string_view text, size_t at) {
+  const uint8_t first = static_cast<uint8_t>(text[at]);
+  return first < 0x80 ? Decoded{first, 1, true} : decode_long_utf8(text, at);
+}
 
 // Length of the character that `text` begins with, by the strict rules of Unicode: 1 to 4; 0: it
 // may be one once more bytes follow; -n: the first n bytes can be no character (replace them by one

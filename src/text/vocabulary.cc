@@ -121,11 +121,21 @@ Result<void> Vocabulary::read_model(const gguf::File& file) {
     add_bos_ = add_space_prefix_ = true;
     return {};
   }
+  if (*model == "bert") {
+    model_ = Model::word_piece;
+    add_bos_ = add_separator_ = true;
+    return {};
+  }
+  if (*model == "t5") {
+    model_ = Model::unigram;
+    add_eos_ = true;
+    return {};
+  }
   if (*model != "gpt2" && *model != "gemma4") {
     return fail(ErrorCode::unsupported,
-                fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4",
+                fmt::format("tokenizer model {} is not known; known: gpt2, llama, gemma4, bert, t5",
                             hwtv::quoted(*model)),
-                "take a model with a byte-level BPE or SentencePiece vocabulary");
+                "take a model with a BPE, SentencePiece or WordPiece vocabulary");
   }
   const std::string_view name = *model == "gemma4"     ? "gemma4"
                                 : pre && !pre->empty() ? *pre
@@ -169,22 +179,24 @@ Result<void> Vocabulary::read_tokens(const gguf::File& file) {
 int64_t Vocabulary::table_bytes(int64_t n_tokens, int64_t text_bytes) {
   const size_t n = static_cast<size_t>(n_tokens);
   const size_t n_bytes = n * (sizeof(uint64_t) + sizeof(float) + sizeof(uint16_t)) +
-                         n_text_slots(n) * sizeof(int32_t);
+                         n_text_slots(n) * sizeof(uint32_t);
   return text_bytes + static_cast<int64_t>(n_bytes);
 }
 
 Result<void> Vocabulary::index_texts() {
-  slots_.assign(n_text_slots(traits_.size()), -1);
+  id_bits_ = std::bit_width(traits_.size());
+  slots_.assign(n_text_slots(traits_.size()), 0);
   const size_t mask = slots_.size() - 1;
   for (int32_t id = 0; id < size(); ++id) {
-    size_t slot = std::hash<std::string_view>()(text(id)) & mask;
-    for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-      if (text(slots_[slot]) == text(id)) {
-        return corrupt(fmt::format("tokens {} and {} of tokenizer.ggml.tokens have the same text",
-                                   slots_[slot], id));
-      }
+    const int32_t twin = find(text(id));
+    if (twin >= 0) {
+      return corrupt(
+          fmt::format("tokens {} and {} of tokenizer.ggml.tokens have the same text", twin, id));
     }
-    slots_[slot] = id;
+    const uint64_t hash = std::hash<std::string_view>()(text(id));
+    size_t i = hash & mask;
+    while (slots_[i] != 0) i = (i + 1) & mask;
+    slots_[i] = slot_of(hash, id);
   }
   return {};
 }
@@ -192,9 +204,12 @@ Result<void> Vocabulary::index_texts() {
 int32_t Vocabulary::find(std::string_view wanted) const {
   if (wanted.size() > longest_bytes_) return -1;
   const size_t mask = slots_.size() - 1;
-  size_t slot = std::hash<std::string_view>()(wanted) & mask;
-  for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-    if (text(slots_[slot]) == wanted) return slots_[slot];
+  const uint64_t hash = std::hash<std::string_view>()(wanted);
+  const uint32_t tag = slot_of(hash, -1);
+  for (size_t i = hash & mask; slots_[i] != 0; i = (i + 1) & mask) {
+    if ((slots_[i] ^ tag) >> id_bits_ != 0) continue;
+    const int32_t id = id_of(slots_[i]);
+    if (text(id) == wanted) return id;
   }
   return -1;
 }
@@ -233,18 +248,36 @@ Result<void> Vocabulary::read_scores(const gguf::File& file) {
   return {};
 }
 
+void Vocabulary::set_default_ids() {
+  SpecialIds& ids = special_ids_;
+  switch (model_) {
+    case Model::sentence_piece:
+      ids.unknown = 0;
+      ids.bos = 1;
+      ids.eos = 2;
+      break;
+    case Model::word_piece:  // BOS is what the family calls CLS
+      ids.unknown = 100;
+      ids.bos = 101;
+      ids.separator = 102;
+      break;
+    case Model::unigram:
+      ids.eos = 1;
+      ids.unknown = 2;
+      break;
+    case Model::byte_pair:
+      if (rule_->raw_utf8) break;
+      if (rule_->has_bos) ids.bos = 11;
+      ids.eos = 11;
+  }
+  for (auto role :
+       {&SpecialIds::bos, &SpecialIds::eos, &SpecialIds::unknown, &SpecialIds::separator}) {
+    if (ids.*role && !contains(*(ids.*role))) (ids.*role).reset();
+  }
+}
+
 Result<void> Vocabulary::read_special_ids(const gguf::File& file) {
-  if (model_ == Model::sentence_piece) {
-    special_ids_.unknown = 0;
-    special_ids_.bos = 1;
-    special_ids_.eos = 2;
-  } else if (!rule_->raw_utf8) {
-    if (rule_->has_bos) special_ids_.bos = 11;
-    special_ids_.eos = 11;
-  }
-  for (auto role : {&SpecialIds::bos, &SpecialIds::eos, &SpecialIds::unknown}) {
-    if (special_ids_.*role && !contains(*(special_ids_.*role))) (special_ids_.*role).reset();
-  }
+  set_default_ids();
 
   struct Key {
     std::string_view name;
@@ -294,10 +327,18 @@ Result<void> Vocabulary::read_flags(const gguf::File& file) {
   if (eos.value_or(false) && !special_ids_.eos) {
     return corrupt("the file asks for an EOS token (add_eos_token) but has none (eos_token_id)");
   }
-  add_eos_ = eos.value_or(false);
+  add_eos_ = eos.value_or(add_eos_) && special_ids_.eos;
   add_bos_ = bos.value_or(add_bos_) && special_ids_.bos;
-  // Only SentencePiece has the prefix; BPE files carry the key without meaning it.
-  if (model_ == Model::sentence_piece) add_space_prefix_ = space.value_or(add_space_prefix_);
+  // BERT's frame is CLS and SEP, which some files call an EOS, whatever else the flags say.
+  if (model_ == Model::word_piece) {
+    add_bos_ = special_ids_.bos.has_value();
+    add_separator_ = special_ids_.separator.has_value();
+    add_eos_ = false;
+  }
+  // BPE files carry the key of the prefix without meaning it.
+  if (model_ == Model::sentence_piece || model_ == Model::unigram) {
+    add_space_prefix_ = space.value_or(add_space_prefix_);
+  }
   // Gemma 4 needs its BOS; files that deny it were converted with a wrong setting.
   if (rule_ && rule_->raw_utf8 && rule_->add_bos && special_ids_.bos) add_bos_ = true;
   return {};

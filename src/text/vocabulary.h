@@ -29,7 +29,7 @@ enum TokenTrait : uint16_t {
 
 class Vocabulary {
  public:
-  enum class Model { byte_pair, sentence_piece };
+  enum class Model { byte_pair, sentence_piece, word_piece, unigram };
 
   // Errors: as Tokenizer::from_gguf.
   static Result<std::unique_ptr<Vocabulary>> from_gguf(const gguf::File& file);
@@ -38,7 +38,7 @@ class Vocabulary {
 
   Model model() const { return model_; }
   std::string_view model_name() const { return model_name_; }
-  const PreTokenizerRule* rule() const { return rule_; }  // nullptr for sentence_piece
+  const PreTokenizerRule* rule() const { return rule_; }  // nullptr but for byte_pair
 
   int32_t size() const { return static_cast<int32_t>(traits_.size()); }
   bool contains(int64_t id) const { return 0 <= id && id < size(); }
@@ -55,6 +55,7 @@ class Vocabulary {
   const SpecialIds& special_ids() const { return special_ids_; }
   bool add_bos() const { return add_bos_; }
   bool add_eos() const { return add_eos_; }
+  bool add_separator() const { return add_separator_; }
   bool add_space_prefix() const { return add_space_prefix_; }
   const std::vector<int32_t>& end_of_generation() const { return end_of_generation_; }
 
@@ -65,11 +66,18 @@ class Vocabulary {
   Result<void> index_texts();
   Result<void> read_traits(const gguf::File& file);
   Result<void> read_scores(const gguf::File& file);
+  void set_default_ids();
   Result<void> read_special_ids(const gguf::File& file);
   Result<void> read_flags(const gguf::File& file);
   void find_special_by_text();
   void collect_end_of_generation();
   Result<void> set_strip_traits(const gguf::File& file);
+  uint32_t slot_of(uint64_t hash, int32_t id) const {
+    return static_cast<uint32_t>(hash >> 32) << id_bits_ | static_cast<uint32_t>(id + 1);
+  }
+  int32_t id_of(uint32_t slot) const {
+    return static_cast<int32_t>(slot & ((1u << id_bits_) - 1)) - 1;
+  }
   void add_trait(int32_t id, int trait) { traits_[static_cast<size_t>(id)] |= trait; }
 
   Model model_ = Model::byte_pair;
@@ -80,11 +88,14 @@ class Vocabulary {
   std::vector<uint64_t> starts_;  // size() + 1
   std::vector<float> scores_;
   std::vector<uint16_t> traits_;
-  std::vector<int32_t> slots_;  // open addressing by text; -1 is free
+  // Open addressing by text: id + 1 in the low id_bits_ bits, 0 is free; above, bits of the text's
+  // hash: where they differ, no text need be looked at.
+  std::vector<uint32_t> slots_;
+  int id_bits_ = 0;
   size_t longest_bytes_ = 0;
 
   SpecialIds special_ids_;
-  bool add_bos_ = false, add_eos_ = false, add_space_prefix_ = false;
+  bool add_bos_ = false, add_eos_ = false, add_separator_ = false, add_space_prefix_ = false;
   std::vector<int32_t> end_of_generation_;  // ascending
 };
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/quant_blocks.h"
+
 namespace hwtv::golden {
 
 class Generator {
@@ -32,15 +34,35 @@ class Generator {
 inline std::vector<float> generate_tensor(std::string_view golden_case, std::string_view tensor,
                                           int64_t n_elements) {
   float offset = 0, scale = 0.25f;
-  if (tensor.ends_with("norm.weight")) offset = 1;
-  else if (tensor.ends_with(".bias")) scale = 0.5f;
-  else if (tensor == "token_embd.weight") scale = 1;
-  else if (tensor.ends_with("attn_q.weight") || tensor.ends_with("attn_k.weight")) scale = 0.5f;
+  if (tensor.ends_with("norm.weight"))
+    offset = 1;
+  else if (tensor.ends_with(".bias"))
+    scale = 0.5f;
+  else if (tensor == "token_embd.weight")
+    scale = 1;
+  else if (tensor.ends_with("attn_q.weight") || tensor.ends_with("attn_k.weight"))
+    scale = 0.5f;
+  else if (tensor.ends_with("ffn_gate_inp.weight") || tensor.ends_with("sinks.weight"))
+    scale = 1;
   std::string name(golden_case);
   Generator generator(name.append("/").append(tensor));
   std::vector<float> values(static_cast<size_t>(n_elements));
   for (float& value : values) value = offset + scale * generator.uniform();
   return values;
+}
+
+// The blocks of a tensor in MXFP4: exponents that keep the values as small as F32 ones are.
+inline std::vector<ops::BlockMXFP4> generate_mxfp4(std::string_view golden_case,
+                                                   std::string_view tensor, int64_t n_elements) {
+  std::string name(golden_case);
+  Generator generator(name.append("/").append(tensor));
+  const auto byte = [&] { return static_cast<uint8_t>(generator.bits() >> 56); };
+  std::vector<ops::BlockMXFP4> blocks(static_cast<size_t>(n_elements / 32));
+  for (ops::BlockMXFP4& block : blocks) {
+    block.exponent = static_cast<uint8_t>(120 + byte() % 4);
+    for (uint8_t& pair : block.nibbles) pair = byte();
+  }
+  return blocks;
 }
 
 inline std::vector<int32_t> generate_prompt(std::string_view golden_case, int64_t n_tokens,

@@ -33,11 +33,17 @@ MetadataEntry read_entry(const json& entry) {
 }
 
 CaseTensor read_tensor(const std::string& golden_case, const json& tensor) {
-  CaseTensor read{tensor.at("name"), tensor.at("shape"), {}};
+  CaseTensor read{tensor.at("name"), tensor.at("shape"), {}, {}};
   int64_t n_elements = 1;
   for (const int64_t size : read.shape) n_elements *= size;
-  if (tensor.contains("values")) read.values = tensor.at("values").get<std::vector<float>>();
-  else read.values = generate_tensor(golden_case, read.name, n_elements);
+  if (tensor.value("type", "F32") == "MXFP4") {
+    read.blocks = generate_mxfp4(golden_case, read.name, n_elements);
+    return read;
+  }
+  if (tensor.contains("values"))
+    read.values = tensor.at("values").get<std::vector<float>>();
+  else
+    read.values = generate_tensor(golden_case, read.name, n_elements);
   CHECK(static_cast<int64_t>(read.values.size()) == n_elements);
   return read;
 }
@@ -66,6 +72,11 @@ struct SetEntry {
 
 }  // namespace
 
+void CaseTensor::grow() {
+  for (float& value : values) value *= 1.5f;
+  for (ops::BlockMXFP4& block : blocks) ++block.exponent;
+}
+
 GoldenCase GoldenCase::read(const std::string& path) {
   std::ifstream stream(path);
   CHECK(stream.good());
@@ -89,13 +100,20 @@ std::vector<std::string> GoldenCase::list(const std::string& folder) {
   return paths;
 }
 
+bool GoldenCase::is_quantized() const {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const CaseTensor& tensor) { return !tensor.blocks.empty(); });
+}
+
 void GoldenCase::write_gguf(const std::string& path) const {
   gguf::Writer writer;
-  for (const MetadataEntry& entry : metadata)
-    std::visit(SetEntry{writer, entry.key}, entry.value);
-  for (const CaseTensor& tensor : tensors)
-    CHECK(writer.add_tensor(tensor.name, DType::F32, tensor.shape,
-                            std::as_bytes(std::span(tensor.values))));
+  for (const MetadataEntry& entry : metadata) std::visit(SetEntry{writer, entry.key}, entry.value);
+  for (const CaseTensor& tensor : tensors) {
+    const bool is_f32 = tensor.blocks.empty();
+    const auto bytes =
+        is_f32 ? std::as_bytes(std::span(tensor.values)) : std::as_bytes(std::span(tensor.blocks));
+    CHECK(writer.add_tensor(tensor.name, is_f32 ? DType::F32 : DType::MXFP4, tensor.shape, bytes));
+  }
   CHECK(writer.write(path));
 }
 

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "ops/quant_blocks.h"
+
 namespace hwtv::golden {
 
 struct StringArray {
@@ -27,7 +29,10 @@ struct MetadataEntry {
 struct CaseTensor {
   std::string name;
   std::vector<int64_t> shape;  // GGUF order
-  std::vector<float> values;
+  std::vector<float> values;   // empty where the tensor is in blocks
+  std::vector<ops::BlockMXFP4> blocks;
+
+  void grow();  // its values become others
 };
 
 struct GoldenCase {
@@ -36,11 +41,13 @@ struct GoldenCase {
   std::vector<CaseTensor> tensors;
   std::vector<int32_t> prompt;
   std::vector<int32_t> logit_rows;          // positions of the prompt, ascending
-  std::vector<std::vector<double>> logits;  // one for each of logit_rows: (vocab_size)
+  std::vector<std::vector<double>> logits;  // one for each of logit_rows: (vocab_size);
+                                            // of an encoder: (model_dim)
 
   static GoldenCase read(const std::string& path);
   static std::vector<std::string> list(const std::string& folder);  // paths, sorted
 
+  bool is_quantized() const;
   void write_gguf(const std::string& path) const;
 };
 

@@ -103,6 +103,24 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
         GEMMA, num_hidden_layers=6, sliding_window=33, num_key_value_heads=1,
         final_logit_softcapping=4.0,
         rope_parameters=gemma3_rope(700.0, rope_type="linear", factor=4.0))),
+    "mixtral": ("mixtral", dict(num_key_value_heads=2, num_local_experts=6, num_experts_per_tok=2,
+                                sliding_window=None)),
+    "qwen2moe": ("qwen2moe", dict(num_key_value_heads=2, num_experts=8, num_experts_per_tok=3,
+                                  moe_intermediate_size=40, shared_expert_intermediate_size=56)),
+    "qwen3moe": ("qwen3moe", dict(GROUPED, num_experts=8, num_experts_per_tok=2,
+                                  moe_intermediate_size=40, norm_topk_prob=True,
+                                  num_hidden_layers=3, tie_word_embeddings=True)),
+    "gpt_oss": ("gpt_oss", dict(
+        num_attention_heads=4, num_key_value_heads=2, head_dim=64, num_hidden_layers=3,
+        num_local_experts=6, num_experts_per_tok=2, sliding_window=24,
+        rope_parameters=rope("yarn", factor=3.0, original_max_position_embeddings=40,
+                             beta_fast=3.0, beta_slow=0.25, truncate=True))),
+    # As the family is published: experts in blocks of 32.
+    "gpt_oss_mxfp4": ("gpt_oss_mxfp4", dict(
+        hidden_size=64, intermediate_size=96, num_key_value_heads=2, head_dim=32,
+        num_local_experts=5, num_experts_per_tok=2, sliding_window=33,
+        rope_parameters=rope("yarn", 11000.0, factor=2.0, original_max_position_embeddings=64,
+                             beta_fast=3.0, beta_slow=0.25, truncate=True))),
     "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
     "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
                                         pad_token_id=0)),
@@ -143,9 +161,20 @@ def weight(case, name, shape):
         values = uniform
     elif name.endswith(("attn_q.weight", "attn_k.weight")):
         values = uniform * 0.5
+    elif name.endswith(("ffn_gate_inp.weight", "attn_sinks.weight")):
+        values = uniform
     else:
         values = uniform * 0.25
     return values.astype(np.float32).reshape(shape)
+
+
+def mxfp4_blocks(case, name, shape):
+    """Blocks of a tensor, (..., n_in / 32, 17): an exponent, then 32 values as GGUF pairs them."""
+    shape = (*shape[:-1], shape[-1] // 32, 17)
+    values = (Generator(f"{case}/{name}").bits(int(np.prod(shape))) >> np.uint64(56)).astype(np.uint8)
+    values = values.reshape(shape)
+    values[..., 0] = 120 + values[..., 0] % 4
+    return values
 
 
 def prompt(case):
@@ -158,21 +187,29 @@ PARTS = {
     "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down", "self_attn.q_norm": "attn_q_norm",
     "self_attn.k_norm": "attn_k_norm", "self_attn.qkv_proj": "attn_qkv",
-    "mlp.gate_up_proj": "ffn_up",
+    "mlp.gate_up_proj": "ffn_up", "mlp.gate": "ffn_gate_inp",
+    "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
+    "mlp.shared_expert.down_proj": "ffn_down_shexp",
+    "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
 }
+GPT_OSS_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm")
+GPT_OSS_PARTS["mlp.router"] = "ffn_gate_inp"
 GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
                    pre_feedforward_layernorm="ffn_norm", post_feedforward_layernorm="post_ffw_norm")
 
 
 class Family:
     """A model class of transformers, and how its parameters differ from what GGUF stores."""
+    least_gap = 2e-4  # between logits of a router: closer, float and double might choose differently
 
-    def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False):
+    def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False,
+                 interleaved=False):
         self.model = model
         self.config = config
         self.parts = parts
         self.adjacent_pairs = adjacent_pairs  # the converter reorders queries and keys
         self.norms_less_one = norms_less_one  # the converter adds 1 to the weights of norms
+        self.interleaved = interleaved  # experts' gates and ups alternate, and matrices lie transposed
 
     def gguf_name(self, hf_name):
         name = hf_name.removeprefix("model.")
@@ -182,6 +219,32 @@ class Family:
             return f"blk.{layer}.{self.parts[part]}.{kind}"
         return {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight",
                 "lm_head.weight": "output.weight"}[name]
+
+    def experts(self, case, hf_name, shape):
+        """A parameter of all experts of a layer, from the tensors that the GGUF file has instead."""
+        layer, part = hf_name.split(".")[2], hf_name.rsplit(".", 1)[1]
+        kind = "bias" if part.endswith("_bias") else "weight"
+        n_experts, *rest = shape
+        if self.interleaved and kind == "weight":
+            rest = rest[::-1]
+
+        def tensor(name, *shape):
+            return weight(case, f"blk.{layer}.ffn_{name}_exps.{kind}", (n_experts, *shape))
+        if part.startswith("down"):
+            values = tensor("down", *rest)
+        else:
+            half = (rest[0] // 2, *rest[1:])
+            values = np.stack([tensor("gate", *half), tensor("up", *half)], 2 if self.interleaved else 1)
+            values = values.reshape(n_experts, *rest)
+        return values.swapaxes(1, 2) if self.interleaved and kind == "weight" else values
+
+    def values(self, case, hf_name, shape, config):
+        if ".mlp.experts." in hf_name:
+            return self.experts(case, hf_name, shape)
+        if hf_name.endswith(".sinks"):
+            return weight(case, f"blk.{hf_name.split('.')[2]}.attn_sinks.weight", shape)
+        name = self.gguf_name(hf_name)
+        return self.parameter(name, weight(case, name, shape), config)
 
     def parameter(self, name, values, config):
         """What transformers holds where the GGUF file holds `values`."""
@@ -194,6 +257,49 @@ class Family:
         return values
 
 
+class Mxfp4Family(Family):
+    """gpt-oss with its experts in MXFP4, as it is published."""
+    least_gap = 0.02  # its products may round to 8 bits
+
+    def packed(self, case, hf_name, shape):
+        """What a published file has for a parameter of shape (n_experts, n_in, n_out)."""
+        layer, part = hf_name.split(".")[2], hf_name.rsplit(".", 1)[1]
+        n_experts, n_in, n_out = shape
+
+        def blocks(name, n_out):
+            return mxfp4_blocks(case, f"blk.{layer}.ffn_{name}_exps.weight", (n_experts, n_out, n_in))
+        if part == "down_proj":
+            values = blocks("down", n_out)
+        else:
+            values = np.stack([blocks("gate", n_out // 2), blocks("up", n_out // 2)], 2)
+            values = values.reshape(n_experts, n_out, n_in // 32, 17)
+        quants = np.concatenate([values[..., 1:] & 15, values[..., 1:] >> 4], -1)
+        return dict(blocks=quants[..., 0::2] | quants[..., 1::2] << 4,
+                    scales=np.ascontiguousarray(values[..., 0]))
+
+    def experts(self, case, hf_name, shape):
+        if hf_name.endswith("_bias"):
+            return super().experts(case, hf_name, shape)
+        import torch
+        from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+        packed = self.packed(case, hf_name, shape)
+        return convert_moe_packed_tensors(*map(torch.from_numpy, packed.values()),
+                                          dtype=torch.float32).numpy()
+
+    def pack(self, case, folder):
+        """Puts the published form into a saved model."""
+        from safetensors.numpy import load_file, save_file
+        path = folder / "model.safetensors"
+        tensors = load_file(path)
+        for name in [n for n in tensors if n.endswith(("gate_up_proj", "down_proj"))]:
+            packed = self.packed(case, name, tensors.pop(name).shape)
+            tensors |= {f"{name}_{kind}": values for kind, values in packed.items()}
+        save_file(tensors, path, {"format": "pt"})
+        config = json.loads((folder / "config.json").read_text())
+        config["quantization_config"] = dict(quant_method="mxfp4")
+        (folder / "config.json").write_text(json.dumps(config))
+
+
 FAMILIES = {
     "llama": Family("LlamaForCausalLM", "LlamaConfig", adjacent_pairs=True),
     "mistral3": Family("Ministral3ForCausalLM", "Ministral3Config", adjacent_pairs=True),
@@ -203,6 +309,11 @@ FAMILIES = {
     "gemma2": Family("Gemma2ForCausalLM", "Gemma2Config", GEMMA_PARTS, norms_less_one=True),
     "gemma3": Family("Gemma3ForCausalLM", "Gemma3TextConfig", GEMMA_PARTS, norms_less_one=True),
     "phi3": Family("Phi3ForCausalLM", "Phi3Config"),
+    "mixtral": Family("MixtralForCausalLM", "MixtralConfig", adjacent_pairs=True),
+    "qwen2moe": Family("Qwen2MoeForCausalLM", "Qwen2MoeConfig"),
+    "qwen3moe": Family("Qwen3MoeForCausalLM", "Qwen3MoeConfig"),
+    "gpt_oss": Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
+    "gpt_oss_mxfp4": Mxfp4Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
 }
 
 
@@ -217,13 +328,25 @@ def build_model(case, family, settings):
     import transformers
     config = getattr(transformers, family.config)(**{**BASE, **settings})
     config._attn_implementation = "eager"  # the one that knows soft caps
+    config._experts_implementation = "eager"  # the one that multiplies in float64
     model = getattr(transformers, family.model)(config)
     with torch.no_grad():
         for hf_name, parameter in model.named_parameters():
-            name = family.gguf_name(hf_name)
-            values = weight(case, name, tuple(parameter.shape))
-            parameter.copy_(torch.from_numpy(family.parameter(name, values, config)))
+            values = family.values(case, hf_name, tuple(parameter.shape), config)
+            parameter.copy_(torch.from_numpy(np.ascontiguousarray(values)))
     return model.eval()
+
+
+def watch_routers(model, n_used, least_gap):
+    """Stops where a router's last chosen expert is no more than that ahead of the next."""
+    def check(_module, _inputs, outputs):
+        logits = (outputs[0] if isinstance(outputs, tuple) else outputs).double()
+        best = logits.sort(-1, descending=True).values
+        gap = float((best[..., n_used - 1] - best[..., n_used]).min())
+        assert gap > least_gap, f"a router's choice hangs on {gap:.1e}: change the settings"
+    for name, module in model.named_modules():
+        if name.endswith((".mlp.gate", ".mlp.router")):
+            module.register_forward_hook(check)
 
 
 def write_tokenizer(folder):
@@ -260,10 +383,21 @@ def metadata_of(reader):
     return entries
 
 
+# Some families have a byte-level vocabulary, which is not what is tried here.
+CONVERT = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+from conversion.base import TextModel
+TextModel._set_vocab_gpt2 = TextModel._set_vocab_sentencepiece
+sys.argv[:2] = [sys.argv[1] + "/convert_hf_to_gguf.py"]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
 def convert(peer, folder, case):
     out = folder / "model.gguf"
-    subprocess.run([sys.executable, peer / "convert_hf_to_gguf.py", folder, "--outfile", out,
-                    "--outtype", "f32", "--model-name", case], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", CONVERT, str(peer), folder, "--outfile", out, "--outtype", "f32",
+                    "--model-name", case], check=True, capture_output=True)
     sys.path.insert(0, str(peer / "gguf-py"))
     from gguf import GGUFReader
     return GGUFReader(out)
@@ -273,8 +407,14 @@ def tensors_of(reader, case):
     tensors = []
     for tensor in reader.tensors:
         values = np.array(tensor.data)
-        assert values.dtype == np.float32, tensor.name
         entry = dict(name=tensor.name, shape=[int(n) for n in tensor.shape])
+        if tensor.tensor_type.name == "MXFP4":
+            entry["type"] = "MXFP4"
+            expected = mxfp4_blocks(case, tensor.name, entry["shape"][::-1])
+            assert values.tobytes() == expected.tobytes(), f"{tensor.name} came out changed"
+            tensors.append(entry)
+            continue
+        assert values.dtype == np.float32, tensor.name
         if tensor.name.startswith("rope_"):  # the converter computed it, or the settings have it
             entry["values"] = [float(v) for v in values]
         else:
@@ -318,12 +458,15 @@ def make_case(peer, case):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model.save_pretrained(folder)
+        if isinstance(FAMILIES[family], Mxfp4Family):
+            FAMILIES[family].pack(case, folder)
         write_tokenizer(folder)
         reader = convert(peer, folder, case)
         description = dict(
             case=case, made_with=f"transformers {transformers.__version__}, float64",
             n_prompt_tokens=N_PROMPT_TOKENS, vocab_size=VOCAB_SIZE, logit_rows=LOGIT_ROWS,
             metadata=metadata_of(reader), tensors=tensors_of(reader, case))
+    watch_routers(model, settings.get("num_experts_per_tok", 1), FAMILIES[family].least_gap)
     description["logits"] = logits_of(model, prompt(case))[LOGIT_ROWS]
     path = pathlib.Path(__file__).parent / "cases" / f"{case}.json"
     path.parent.mkdir(exist_ok=True)

@@ -58,13 +58,13 @@ std::vector<int64_t> windows_of(const Model& model) {
 }
 
 TEST(Architectures, AnUnknownOneIsRefusedByNameWithTheSupportedOnes) {
-  for (const std::string name : {"gemma4", "qwen35moe", "bert"}) {
+  for (const std::string name : {"gemma4", "qwen35moe", "jina-bert-v2"}) {
     const Result<Model> model = file_of(name).open();
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::unsupported);
     EXPECT_EQ(model.error().what, "the model's architecture is \"" + name +
-                                      "\"; supported: gemma2, gemma3, llama, mistral3, phi3, "
-                                      "qwen2, qwen3, smollm3");
+                                      "\"; supported: bert, gemma2, gemma3, gpt-oss, llama, "
+                                      "mistral3, nomic-bert, phi3, qwen2, qwen2moe, qwen3, qwen3moe, smollm3");
   }
 }
 
@@ -214,6 +214,53 @@ TEST(Architectures, Phi3ReadsPartsOfItsTensors) {
   int64_t n_bytes = 0;
   for (const gguf::TensorInfo& tensor : model->file().tensors()) n_bytes += tensor.n_bytes;
   EXPECT_EQ(model->weights_bytes(), n_bytes);
+}
+
+// The tiny file with 4 experts in place of its feed-forward networks.
+TinyFile experts_file(const std::string& architecture) {
+  TinyFile file = file_of(architecture);
+  file.metadata[architecture + ".expert_count"] = 4u;
+  file.metadata[architecture + ".expert_used_count"] = 2u;
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    for (const std::string part : {"ffn_gate", "ffn_up", "ffn_down"}) {
+      TinyFile::Tensor& tensor = file.tensor(layer + part + ".weight");
+      tensor.name = layer + part + "_exps.weight";
+      tensor.shape.push_back(4);
+    }
+    file.tensors.push_back({layer + "ffn_gate_inp.weight", DType::F32, {64, 4}});
+  }
+  return file;
+}
+
+TEST(Architectures, ExpertsAreOneWeightOfManyMatrices) {
+  const Result<Model> model = experts_file("llama").open();
+  ASSERT_TRUE(model) << model.error().what;
+  const auto products = ops_of<ops::ExpertMatMul>(*model);
+  ASSERT_EQ(products.size(), 6);
+  const ops::WeightDecl& down = model->program().weight(products[2]->weight);
+  EXPECT_EQ(down.n_experts, 4);
+  EXPECT_EQ(down.n_bytes(), 4 * 64 * 54);  // 96 elements in Q4_0
+  const ops::Route& route = *ops_of<ops::Route>(*model)[0];
+  EXPECT_EQ(route.n_used, 2);
+  EXPECT_EQ(route.routing, ops::Routing::softmax);
+  EXPECT_TRUE(route.normalized);
+}
+
+TEST(Architectures, AFileMayRouteItsExpertsOtherwise) {
+  TinyFile file = experts_file("llama");
+  file.metadata["llama.expert_gating_func"] = 2u;
+  file.metadata["llama.expert_weights_norm"] = false;
+  file.metadata["llama.expert_weights_scale"] = 2.5f;
+  const Result<Model> model = file.open();
+  ASSERT_TRUE(model) << model.error().what;
+  const ops::Route& route = *ops_of<ops::Route>(*model)[0];
+  EXPECT_EQ(route.routing, ops::Routing::sigmoid);
+  EXPECT_FALSE(route.normalized);
+  EXPECT_EQ(route.scale, 2.5f);
+  file.metadata["llama.expert_gating_func"] = 4u;
+  const Result<Model> unknown = file.open();
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::unsupported);
 }
 
 TEST(Architectures, ExpertsAreRefusedByName) {

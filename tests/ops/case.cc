@@ -98,6 +98,14 @@ ops::WeightId CaseBuilder::weight(std::vector<float> values, int64_t n_rows, ops
   return case_.program.add_weight({fmt::format("weight {}", id), DType::F32, n_rows, width, role});
 }
 
+ops::WeightId CaseBuilder::experts(DType dtype, int64_t n_experts, int64_t n_rows, int64_t width) {
+  const ops::WeightId id = weight(dtype, n_experts * n_rows, width, ops::WeightRole::matrix);
+  ops::WeightDecl& decl = case_.program.weights[static_cast<size_t>(id)];
+  decl.n_experts = n_experts;
+  decl.n_rows = n_rows;
+  return id;
+}
+
 ops::ValueId CaseBuilder::input(int64_t width, float spread) {
   std::vector<float> rows(static_cast<size_t>(n_tokens_ * width));
   for (float& x : rows) x = spread * random_normal(random_);

@@ -59,6 +59,8 @@ class CaseBuilder {
 
   ops::WeightId weight(DType dtype, int64_t n_rows, int64_t width, ops::WeightRole role);
   ops::WeightId weight(std::vector<float> values, int64_t n_rows, ops::WeightRole role);
+  // n_experts matrices of (n_rows, width)
+  ops::WeightId experts(DType dtype, int64_t n_experts, int64_t n_rows, int64_t width);
   // (n_tokens, width), normal with the standard deviation `spread`
   ops::ValueId input(int64_t width, float spread = 1);
   ops::ValueId input(std::vector<float> rows);

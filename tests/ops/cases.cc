@@ -108,6 +108,25 @@ OpCase scaled_embed() {
   return b.finish(out, tolerance(DType::F32, 1));
 }
 
+OpCase layer_norm(int64_t width, int64_t rows, float spread, float eps) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width + rows));
+  const ops::ValueId x = b.input(width, spread);
+  const ops::WeightId w = b.weight(DType::F32, 1, width, ops::WeightRole::norm);
+  const ops::WeightId bias = b.weight(DType::F32, 1, width, ops::WeightRole::bias);
+  const ops::ValueId out = b.value(width);
+  b.op(ops::LayerNorm{x, w, bias, eps, out});
+  return b.finish(out, tolerance(DType::F32, width));
+}
+
+void add_layer_norm(Cases& cases) {
+  for (const int64_t rows : {1, 5, 33})
+    for (const int64_t width : {7, 33, 96, 768})
+      cases.push_back({fmt::format("LayerNorm/width_{}/rows_{}", width, rows),
+                       [=] { return layer_norm(width, rows, 1, 1e-5f); }});
+  cases.push_back({"LayerNorm/tiny", [] { return layer_norm(64, 3, 1e-3f, 1e-5f); }});
+  cases.push_back({"LayerNorm/large_eps", [] { return layer_norm(64, 3, 1, 0.5f); }});
+}
+
 void add_rms_norm(Cases& cases) {
   for (const int64_t rows : {1, 5, 33}) {
     for (const int64_t width : {1, 33, 576, 2048})
@@ -124,6 +143,15 @@ void add_rms_norm(Cases& cases) {
 // Three sequences, the second and third at positions above 0 in the second step.
 std::vector<CaseStep> uneven_steps() {
   return {{{0, 5}, {1, 33}, {2, 200}}, {{2, 1}, {0, 3}, {1, 40}}};
+}
+
+OpCase embed_by(ops::EmbedBy by) {
+  CaseBuilder b(uneven_steps(), 13);
+  const ops::WeightId w =
+      b.weight(DType::F16, b.limits().context_tokens_max, 33, ops::WeightRole::embedding);
+  const ops::ValueId out = b.value(33);
+  b.op(ops::Embed{w, out, 1, by});
+  return b.finish(out, 0);
 }
 
 OpCase rope(const ops::RopeConfig& config, int64_t head_dim, bool factors) {
@@ -181,6 +209,8 @@ struct AttentionShape {
   int64_t window_tokens = 0;
   float scale = 0;  // 0: 1 / sqrt(head_dim)
   float softcap = 0;
+  bool sinks = false;
+  bool causal = true;
 };
 
 // Writes and attends in layer 1 of 2, while layer 0 is filled with other keys.
@@ -204,9 +234,16 @@ OpCase attention(std::vector<CaseStep> steps, const AttentionShape& shape) {
   b.op(ops::KvWrite{k, v, 0, 1});
   const float scale =
       shape.scale > 0 ? shape.scale : 1 / std::sqrt(static_cast<float>(shape.head_dim));
-  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out, shape.softcap});
-  const double limit = std::max(tolerance(shape.k_dtype, shape.head_dim + 256),
-                                tolerance(shape.v_dtype, shape.head_dim + 256));
+  // Far below the scores, among them and far above.
+  std::vector<float> sinks(static_cast<size_t>(shape.n_heads), 1);
+  sinks.front() = -40;
+  sinks.back() = 6;
+  const ops::WeightId sinks_id =
+      shape.sinks ? b.weight(sinks, 1, ops::WeightRole::sinks) : ops::kNoWeight;
+  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out, shape.softcap, sinks_id, shape.causal});
+  const int64_t n_terms = shape.head_dim + std::max<int64_t>(256, b.limits().context_tokens_max);
+  const double limit =
+      std::max(tolerance(shape.k_dtype, n_terms), tolerance(shape.v_dtype, n_terms));
   return b.finish(out, limit);
 }
 
@@ -262,6 +299,20 @@ void add_attention(Cases& cases) {
                      }});
   cases.push_back({"Attention/softcap/window",
                    [] { return attention(uneven_steps(), {.window_tokens = 40, .softcap = 2}); }});
+  cases.push_back({"Attention/sinks", [] { return attention(uneven_steps(), {.sinks = true}); }});
+  cases.push_back({"Attention/sinks/long", [] {
+                     return attention({{{0, 600}}, {{0, 1}}, {{0, 2}}}, {.sinks = true});
+                   }});
+  cases.push_back({"Attention/sinks/window", [] {
+                     return attention(block_edge_steps(), {.window_tokens = 40, .sinks = true});
+                   }});
+  // An encoder's: a sequence is one step; longer than a split, and more than one in a step.  Flat
+  // scores, as all rows see all positions: a peak would stand far above the root mean square.
+  for (const int64_t n_tokens : {1, 9, 40, 300})
+    cases.push_back({fmt::format("Attention/not_causal/{}", n_tokens), [=] {
+                       return attention({{{0, n_tokens}}, {{1, 3}, {2, n_tokens}}},
+                                        {.scale = 0.03f, .causal = false});
+                     }});
   cases.push_back({"Attention/one_token", [] { return attention({{{0, 1}}}, AttentionShape{}); }});
 }
 
@@ -305,6 +356,13 @@ OpCase glu_extremes(ops::Activation activation) {
   return b.finish(out, tolerance(DType::F32, 4));
 }
 
+OpCase activate(ops::Activation activation, int64_t width, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width));
+  const ops::ValueId x = b.input(width, 2), out = b.value(width);
+  b.op(ops::Activate{x, activation, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
 OpCase add(int64_t width, int64_t rows) {
   CaseBuilder b(one_sequence(rows), 3);
   const ops::ValueId x = b.input(width), y = b.input(width), out = b.value(width);
@@ -320,6 +378,120 @@ OpCase softcap(float cap, float spread, int64_t width, int64_t rows) {
   return b.finish(out, tolerance(DType::F32, 4));
 }
 
+OpCase sigmoid_gate(int64_t n_gates, int64_t n_neighbours, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), 9);
+  const ops::ValueId x = b.input(n_gates * n_neighbours), gate = b.input(n_gates, 3);
+  const ops::ValueId out = b.value(n_gates * n_neighbours);
+  b.op(ops::SigmoidGate{x, gate, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
+struct RouterShape {
+  int64_t n_experts = 16;
+  int64_t n_used = 4;
+  ops::Routing routing = ops::Routing::softmax;
+  bool normalized = true;
+  float scale = 1;
+};
+
+ops::ValueId routed(CaseBuilder& b, const RouterShape& shape) {
+  const ops::ValueId logits = b.input(shape.n_experts, 2);
+  const ops::ValueId shares = b.value(shape.n_experts);
+  b.op(ops::Route{logits, shape.n_used, shape.routing, shape.normalized, shape.scale, shares});
+  return shares;
+}
+
+OpCase route(const RouterShape& shape, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(shape.n_experts));
+  const ops::ValueId shares = routed(b, shape);
+  return b.finish(shares, tolerance(DType::F32, shape.n_experts));
+}
+
+// Equal logits: the earlier experts are chosen.
+OpCase route_equals() {
+  CaseBuilder b(one_sequence(1), 1);
+  const ops::ValueId logits = b.input({1, 3, 3, 2, 3, 2, -1, 3});
+  const ops::ValueId shares = b.value(8);
+  b.op(ops::Route{logits, 3, ops::Routing::softmax, true, 1, shares});
+  return b.finish(shares, tolerance(DType::F32, 8));
+}
+
+struct ExpertShape {
+  DType dtype = DType::F32;
+  int64_t n_in = 96;
+  int64_t n_out = 40;
+  bool slots = false;  // x has a row for each of a token's experts
+  bool bias = false;
+  RouterShape router = {};
+};
+
+// Two products of one input, as gate and up are.
+OpCase expert_mat_mul(const ExpertShape& shape, const std::vector<CaseStep>& steps) {
+  CaseBuilder b(steps, static_cast<uint64_t>(shape.n_in + shape.n_out));
+  const int64_t n_experts = shape.router.n_experts, n_used = shape.router.n_used;
+  const ops::ValueId shares = routed(b, shape.router);
+  const ops::ValueId x = b.input(shape.slots ? n_used * shape.n_in : shape.n_in);
+  const auto product = [&] {
+    const ops::WeightId w = b.experts(shape.dtype, n_experts, shape.n_out, shape.n_in);
+    const ops::WeightId bias =
+        shape.bias ? b.weight(DType::F32, n_experts, shape.n_out, ops::WeightRole::bias)
+                   : ops::kNoWeight;
+    const ops::ValueId out = b.value(n_used * shape.n_out);
+    b.op(ops::ExpertMatMul{x, shares, w, bias, n_used, out});
+    return out;
+  };
+  const ops::ValueId first = product(), second = product();
+  b.output(b.select(first));
+  return b.finish(second, tolerance(shape.dtype, shape.n_in));
+}
+
+OpCase expert_sum(int64_t width, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), 4);
+  const ops::ValueId shares = routed(b, {});
+  const ops::ValueId x = b.input(4 * width), out = b.value(width);
+  b.op(ops::ExpertSum{x, shares, 4, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
+void add_experts(Cases& cases) {
+  using ops::Routing;
+  for (const int64_t rows : {1, 7}) {
+    const auto add = [&](const char* name, const RouterShape& shape) {
+      cases.push_back(
+          {fmt::format("Route/{}/rows_{}", name, rows), [=] { return route(shape, rows); }});
+    };
+    add("softmax", {.normalized = false});
+    add("softmax/normalized", {});
+    add("softmax/scaled", {.scale = 2.5f});
+    add("sigmoid", {.routing = Routing::sigmoid, .normalized = false});
+    add("sigmoid/normalized", {.routing = Routing::sigmoid, .scale = 1.5f});
+    add("one_of_many", {.n_experts = 128, .n_used = 1});
+    add("all", {.n_experts = 3, .n_used = 3});
+    cases.push_back({fmt::format("ExpertSum/rows_{}", rows), [=] { return expert_sum(40, rows); }});
+  }
+  cases.push_back({"Route/equals", route_equals});
+  for (const DType dtype : weight_dtypes()) {
+    const int64_t n_in = widths_of(dtype)[1];
+    // Experts of no, one, a few and many rows; more than a group holds; single rows.
+    for (const int64_t rows : {1, 2, 9, 70})
+      cases.push_back({fmt::format("ExpertMatMul/{}/rows_{}", dtype_name(dtype), rows), [=] {
+                         return expert_mat_mul({.dtype = dtype, .n_in = n_in, .bias = rows == 9},
+                                               one_sequence(rows));
+                       }});
+    cases.push_back({fmt::format("ExpertMatMul/{}/slots", dtype_name(dtype)), [=] {
+                       return expert_mat_mul(
+                           {.dtype = dtype, .n_in = n_in, .slots = true, .bias = true},
+                           {{{0, 33}}, {{0, 1}}, {{0, 3}}});
+                     }});
+  }
+  for (const DType dtype : {DType::F32, DType::Q8_0})
+    cases.push_back({fmt::format("ExpertMatMul/{}/two_groups_of_rows", dtype_name(dtype)), [=] {
+                       return expert_mat_mul(
+                           {.dtype = dtype, .n_in = 64, .router = {.n_experts = 2, .n_used = 2}},
+                           one_sequence(300));
+                     }});
+}
+
 // Outputs asked for every third row, and a second output value from the same rows.
 OpCase select_outputs() {
   CaseBuilder b({{{0, 10}, {1, 7}}, {{1, 1}}}, 3);
@@ -332,14 +504,21 @@ OpCase select_outputs() {
 }
 
 void add_elementwise(Cases& cases) {
-  for (const auto& [activation, name] : {std::pair{ops::Activation::silu, "silu"},
-                                         std::pair{ops::Activation::gelu_tanh, "gelu_tanh"}}) {
+  for (const auto& [activation, name] :
+       {std::pair{ops::Activation::silu, "silu"},
+        std::pair{ops::Activation::gelu_tanh, "gelu_tanh"},
+        std::pair{ops::Activation::gelu, "gelu"},
+        std::pair{ops::Activation::clamped_swish, "clamped_swish"}}) {
     const ops::Activation chosen = activation;
     for (const int64_t width : {1, 33, 1536})
       for (const int64_t rows : {1, 7, 40})
         cases.push_back({fmt::format("Glu/{}/width_{}/rows_{}", name, width, rows),
                          [=] { return glu(chosen, width, rows); }});
     cases.push_back({fmt::format("Glu/{}/extremes", name), [=] { return glu_extremes(chosen); }});
+    if (chosen == ops::Activation::clamped_swish) continue;
+    for (const int64_t width : {1, 33, 1536})
+      cases.push_back({fmt::format("Activate/{}/width_{}", name, width),
+                       [=] { return activate(chosen, width, 7); }});
   }
   for (const int64_t width : {1, 33, 576})
     for (const int64_t rows : {1, 7, 64})
@@ -351,6 +530,10 @@ void add_elementwise(Cases& cases) {
   cases.push_back({"Softcap/far_below", [] { return softcap(1e4f, 1, 96, 5); }});
   cases.push_back({"Softcap/far_above", [] { return softcap(0.5f, 1e5f, 96, 5); }});
   cases.push_back({"SelectOutputs/every_third", select_outputs});
+  for (const int64_t n_neighbours : {1, 5, 64})
+    for (const int64_t n_gates : {1, 19})
+      cases.push_back({fmt::format("SigmoidGate/gates_{}/neighbours_{}", n_gates, n_neighbours),
+                       [=] { return sigmoid_gate(n_gates, n_neighbours, 7); }});
 }
 
 }  // namespace
@@ -360,11 +543,15 @@ std::vector<NamedCase> op_cases() {
   add_mat_mul(cases);
   add_embed(cases);
   cases.push_back({"Embed/scaled", scaled_embed});
+  cases.push_back({"Embed/position", [] { return embed_by(ops::EmbedBy::position); }});
+  cases.push_back({"Embed/nothing", [] { return embed_by(ops::EmbedBy::nothing); }});
   add_rms_norm(cases);
+  add_layer_norm(cases);
   add_rope(cases);
   add_attention(cases);
   cases.push_back({"Attention/two_groups", two_groups});
   add_elementwise(cases);
+  add_experts(cases);
   return cases;
 }
 

@@ -18,7 +18,7 @@ using Rows = std::vector<Row>;
 Rows decode_weight(const ops::WeightDecl& decl, const std::vector<std::byte>& bytes) {
   Rows rows;
   std::vector<float> row(static_cast<size_t>(decl.width));
-  for (int64_t i = 0; i < decl.n_rows; ++i) {
+  for (int64_t i = 0; i < decl.n_experts * decl.n_rows; ++i) {
     ops::dequantize_row(decl.dtype, bytes.data() + i * dtype_bytes(decl.dtype, decl.width),
                         row.data(), decl.width);
     rows.emplace_back(row.begin(), row.end());
@@ -80,11 +80,14 @@ class Evaluation {
 
   void evaluate(const ops::Embed& op) {
     value(op.out).clear();
-    for (const int32_t token : input_->tokens) {
-      Row row = weight(op.weight)[static_cast<size_t>(token)];
-      for (double& x : row) x *= static_cast<double>(op.scale);
-      value(op.out).push_back(std::move(row));
-    }
+    for_each_token([&](int32_t, size_t row, int64_t position) {
+      int64_t at = input_->tokens[row];
+      if (op.by == ops::EmbedBy::position) at = position;
+      if (op.by == ops::EmbedBy::nothing) at = 0;
+      Row values = weight(op.weight)[static_cast<size_t>(at)];
+      for (double& x : values) x *= static_cast<double>(op.scale);
+      value(op.out).push_back(std::move(values));
+    });
   }
 
   void evaluate(const ops::RmsNorm& op) {
@@ -97,6 +100,20 @@ class Evaluation {
         for (size_t i = 0; i < gain.size(); ++i)
           x[i] = x[i] / std::sqrt(mean + static_cast<double>(op.eps)) * gain[i];
       }
+  }
+
+  void evaluate(const ops::LayerNorm& op) {
+    value(op.out) = value(op.x);
+    for (Row& row : value(op.out)) {
+      const auto n = static_cast<double>(row.size());
+      double mean = 0, variance = 0;
+      for (const double x : row) mean += x / n;
+      for (const double x : row) variance += (x - mean) * (x - mean) / n;
+      for (size_t i = 0; i < row.size(); ++i)
+        row[i] = (row[i] - mean) / std::sqrt(variance + static_cast<double>(op.eps)) *
+                     weight(op.weight)[0][i] +
+                 weight(op.bias)[0][i];
+    }
   }
 
   void evaluate(const ops::MatMul& op) {
@@ -173,7 +190,7 @@ class Evaluation {
       const Past& cache = past(op.kv_group, op.layer, sequence);
       for (size_t head = 0; head < n_heads; ++head) {
         const double* q = value(op.q)[row].data() + head * head_dim;
-        Row weights(static_cast<size_t>(position + 1));
+        Row weights(op.causal ? static_cast<size_t>(position + 1) : cache.keys.size());
         double sum = 0;
         for (size_t t = 0; t < weights.size(); ++t) {
           const size_t n_later = weights.size() - t;
@@ -184,6 +201,7 @@ class Evaluation {
           weights[t] = std::exp(score);
           sum += weights[t];
         }
+        if (op.sinks != ops::kNoWeight) sum += std::exp(weight(op.sinks)[0][head]);
         Row out(static_cast<size_t>(kv.value_dim));
         for (size_t t = 0; t < weights.size(); ++t)
           for (size_t d = 0; d < out.size(); ++d)
@@ -198,12 +216,93 @@ class Evaluation {
     value(op.out) = value(op.up);
     for (size_t row = 0; row < value(op.out).size(); ++row)
       for (size_t i = 0; i < value(op.out)[row].size(); ++i) {
-        const double x = value(op.gate)[row][i];
-        const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
-        value(op.out)[row][i] *= op.activation == ops::Activation::silu
-                                     ? x / (1 + std::exp(-x))
-                                     : x / 2 * (1 + std::tanh(inner));
+        double& y = value(op.out)[row][i];
+        if (op.activation == ops::Activation::clamped_swish) y = (y > 7 ? 7 : y < -7 ? -7 : y) + 1;
+        y *= activated(op.activation, value(op.gate)[row][i]);
       }
+  }
+
+  void evaluate(const ops::Activate& op) {
+    value(op.out) = value(op.x);
+    for (Row& row : value(op.out))
+      for (double& x : row) x = activated(op.activation, x);
+  }
+
+  static double activated(ops::Activation activation, double x) {
+    const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
+    if (activation == ops::Activation::silu) return x * sigmoid(x);
+    if (activation == ops::Activation::gelu_tanh) return x / 2 * (1 + std::tanh(inner));
+    if (activation == ops::Activation::gelu) return x / 2 * (1 + std::erf(x / std::sqrt(2)));
+    const double gate = x > 7 ? 7 : x;
+    return gate * sigmoid(1.702 * gate);
+  }
+
+  static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+  void evaluate(const ops::SigmoidGate& op) {
+    value(op.out) = value(op.x);
+    for (size_t row = 0; row < value(op.out).size(); ++row) {
+      const Row& gate = value(op.gate)[row];
+      const size_t n_neighbours = value(op.out)[row].size() / gate.size();
+      for (size_t i = 0; i < value(op.out)[row].size(); ++i)
+        value(op.out)[row][i] *= sigmoid(gate[i / n_neighbours]);
+    }
+  }
+
+  void evaluate(const ops::Route& op) {
+    value(op.out).clear();
+    for (const Row& logits : value(op.logits)) {
+      Row shares;
+      double all = 0, chosen = 0;
+      for (const double logit : logits)
+        shares.push_back(op.routing == ops::Routing::softmax ? std::exp(logit) : sigmoid(logit));
+      for (const double share : shares) all += share;
+      for (size_t i = 0; i < shares.size(); ++i) {
+        int64_t n_before = 0;
+        for (size_t j = 0; j < shares.size(); ++j)
+          n_before += logits[j] > logits[i] || (logits[j] == logits[i] && j < i);
+        if (n_before >= op.n_used) shares[i] = 0;
+        chosen += shares[i];
+      }
+      if (op.routing == ops::Routing::sigmoid) all = 1;
+      for (double& share : shares)
+        share *= static_cast<double>(op.scale) / (op.normalized ? chosen : all);
+      value(op.out).push_back(std::move(shares));
+    }
+  }
+
+  void evaluate(const ops::ExpertMatMul& op) {
+    const ops::WeightDecl& decl = program_.weight(op.weight);
+    const auto n_out = static_cast<size_t>(decl.n_rows), n_in = static_cast<size_t>(decl.width);
+    value(op.out).clear();
+    for (size_t row = 0; row < value(op.x).size(); ++row) {
+      const Row& x = value(op.x)[row];
+      Row& out = value(op.out).emplace_back();
+      size_t slot = 0;
+      for (size_t expert = 0; expert < value(op.shares)[row].size(); ++expert) {
+        if (value(op.shares)[row][expert] == 0) continue;
+        const double* from = x.data() + (x.size() > n_in ? slot * n_in : 0);
+        for (size_t i = 0; i < n_out; ++i) {
+          out.push_back(dot(from, weight(op.weight)[expert * n_out + i].data(), n_in));
+          if (op.bias != ops::kNoWeight) out.back() += weight(op.bias)[expert][i];
+        }
+        ++slot;
+      }
+    }
+  }
+
+  void evaluate(const ops::ExpertSum& op) {
+    value(op.out).clear();
+    for (size_t row = 0; row < value(op.x).size(); ++row) {
+      const Row& x = value(op.x)[row];
+      Row& out = value(op.out).emplace_back(x.size() / static_cast<size_t>(op.n_used));
+      size_t slot = 0;
+      for (const double share : value(op.shares)[row]) {
+        if (share == 0) continue;
+        for (size_t i = 0; i < out.size(); ++i) out[i] += share * x[slot * out.size() + i];
+        ++slot;
+      }
+    }
   }
 
   void evaluate(const ops::Add& op) {

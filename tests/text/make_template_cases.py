@@ -1,6 +1,7 @@
 """Compares our chat templates with jinja2, set up as Hugging Face transformers sets it up.
 
     make_template_cases.py RENDER_TEMPLATE templates [DIRECTORY]   every *.jinja, many conversations
+    make_template_cases.py RENDER_TEMPLATE drawn [N] [SEED]      every *.jinja of the peer, N random ones
     make_template_cases.py RENDER_TEMPLATE snippets              tests/text/template_snippets.txt
     make_template_cases.py RENDER_TEMPLATE random [TEMPLATES] [SEED]
 
@@ -28,6 +29,7 @@ except ImportError:
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
+import random_conversations  # noqa: E402
 import template_conversations  # noqa: E402
 import template_grammar  # noqa: E402
 
@@ -177,12 +179,11 @@ def peer_templates():
     return os.path.join(cache, "peer/llama_cpp_python-0.3.36/vendor/llama.cpp/models/templates")
 
 
-def check_templates(checker, directory):
+def check_templates(checker, directory, conversations):
     files = sorted(pathlib.Path(directory).glob("*.jinja"))
     if len(files) < 60:
         print(f"{directory} holds {len(files)} templates, 70 were expected")
         return 1
-    conversations = list(template_conversations.conversations())
     rendered = {}
     for file in files:
         source = file.read_text()
@@ -217,7 +218,11 @@ def main():
     program, what, *rest = sys.argv[1:]
     checker = Checker(program)
     if what == "templates":
-        return check_templates(checker, rest[0] if rest else peer_templates())
+        return check_templates(checker, rest[0] if rest else peer_templates(),
+                               list(template_conversations.conversations()))
+    if what == "drawn":
+        n, seed = (int(text) for text in (rest + ["40", "1"][len(rest):]))
+        return check_templates(checker, peer_templates(), list(random_conversations.conversations(n, seed)))
     if what == "snippets":
         return check_snippets(checker)
     n_templates, seed = (int(text) for text in (rest + ["1500", "1"][len(rest):]))

@@ -26,6 +26,7 @@ struct TinyVocabulary {
   std::optional<std::vector<std::string>> merges;
   std::vector<std::pair<std::string, uint32_t>> ids = {};  // "bos_token_id"
   std::vector<std::pair<std::string, bool>> flags = {};    // "add_bos_token"
+  std::string character_map = {};                          // bytes; empty: none
 
   int32_t add(const std::string& token, int32_t type = 1, float score = 0) {
     tokens.push_back(token);
@@ -69,6 +70,32 @@ struct TinyVocabulary {
     return v;
   }
 
+  // [UNK], [CLS], [SEP], then `pieces`.
+  static TinyVocabulary word_piece(const std::vector<std::string>& pieces) {
+    TinyVocabulary v;
+    v.model = "bert";
+    v.pre.reset();
+    v.types.emplace();
+    for (const char* role : {"[UNK]", "[CLS]", "[SEP]"}) v.add(role, 3);
+    for (const std::string& piece : pieces) v.add(piece);
+    v.ids = {{"unknown_token_id", 0}, {"bos_token_id", 1}, {"seperator_token_id", 2}};
+    return v;
+  }
+
+  // <pad>, </s>, <unk>, then `pieces` with their scores.
+  static TinyVocabulary unigram(const std::vector<std::pair<std::string, float>>& pieces) {
+    TinyVocabulary v;
+    v.model = "t5";
+    v.pre.reset();
+    v.types.emplace();
+    v.scores.emplace();
+    v.add("<pad>", 3);
+    v.add("</s>", 3);
+    v.add("<unk>", 2);
+    for (const auto& [piece, score] : pieces) v.add(piece, 1, score);
+    return v;
+  }
+
   std::string bytes() const {
     using gguf::ValueType;
     uint64_t n = 0;
@@ -102,6 +129,10 @@ struct TinyVocabulary {
     if (scores) {
       array("tokenizer.ggml.scores", ValueType::F32, scores->size());
       for (const float score : *scores) body.put(score);
+    }
+    if (!character_map.empty()) {
+      array("tokenizer.ggml.precompiled_charsmap", ValueType::U8, character_map.size());
+      body.text(character_map);
     }
     for (const auto& [entry, id] : ids) {
       key("tokenizer.ggml." + entry, ValueType::U32);

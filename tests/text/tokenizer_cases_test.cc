@@ -62,9 +62,9 @@ std::string test_name(const testing::TestParamInfo<const char*>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Peer, TokenizerCases,
-                         testing::Values("command-r", "deepseek-coder", "deepseek-llm", "falcon",
-                                         "gemma-4", "gpt-2", "llama-bpe", "llama-spm", "mpt",
-                                         "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
+                         testing::Values("bert-bge", "command-r", "deepseek-coder", "deepseek-llm",
+                                         "falcon", "gemma-4", "gpt-2", "llama-bpe", "llama-spm",
+                                         "mpt", "phi-3", "qwen2", "qwen35", "refact", "starcoder"),
                          test_name);
 
 }  // namespace

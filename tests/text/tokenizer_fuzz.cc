@@ -1,5 +1,5 @@
-// Any bytes as text for a byte-level BPE, a SentencePiece and a Gemma vocabulary, and as the
-// metadata of one: what is encoded decodes to the same text, and a hostile vocabulary is refused or
+// Any bytes as text for vocabularies of every kind, and as the metadata of one: what is encoded
+// decodes to the same text where nothing is normalized, and a hostile vocabulary is refused or
 // works.
 #include <algorithm>
 #include <array>
@@ -77,6 +77,19 @@ void check_text(std::string_view text) {
       sentence_piece({"▁", "a", "b", "ab", "▁a", "▁▁", "▁▁▁▁", "é"}),
       sentence_piece({"▁", "a", "a▁", "a▁a", "▁a"})};  // merges across words
 
+  static const auto kWordPiece =
+      TinyVocabulary::word_piece({"▁a", "▁b", "a", "b", "ab", "▁▁", "▁,", "▁中"}).open().value();
+  static const auto kUnigram =
+      TinyVocabulary::unigram(
+          {{"▁", -2.0f}, {"a", -3.0f}, {"▁a", -3.5f}, {"ab", -4.0f}, {"é", -9.0f}})
+          .open()
+          .value();
+  for (const Tokenizer* tokenizer : {kWordPiece.get(), kUnigram.get()}) {
+    for (const int32_t id : tokenizer->encode(text, true)) {
+      CHECK(0 <= id && id < tokenizer->vocab_size());
+    }
+  }
+
   const auto& bpe =
       *kBytePairs[text.empty() ? 0 : static_cast<uint8_t>(text[0]) % kBytePairs.size()];
   const std::string expected = with_replacements(text);
@@ -96,19 +109,35 @@ void check_text(std::string_view text) {
   }
 }
 
+// A map whose table is `states`: of one byte each, so that random ones have states that lead on.
+std::string character_map(std::string_view states) {
+  std::string map(4, '\0');
+  const auto put = [&](uint32_t value) {
+    for (int shift = 0; shift < 32; shift += 8) map.push_back(static_cast<char>(value >> shift));
+  };
+  for (size_t i = 0; i < 256; ++i) {
+    const uint8_t state = states.empty() ? 0 : static_cast<uint8_t>(states[i % states.size()]);
+    put(static_cast<uint32_t>(i) | (state & 1u) << 8 | uint32_t{state} >> 1 << 10);
+  }
+  map[1] = 4;  // 1024 bytes
+  return map + "ab" + '\0' + "c" + '\0';
+}
+
 // The input as a vocabulary: tokens, merges and types between NUL bytes.
 void check_vocabulary(std::string_view text) {
   TinyVocabulary v;
   v.types.emplace();
   v.merges.emplace();
   v.scores.emplace();
-  const std::array<std::string, 4> kModels = {"gpt2", "llama", "gemma4", "bert"};
-  v.model = kModels[text.empty() ? 0 : static_cast<uint8_t>(text[0]) % 4];
+  const std::array<std::string, 5> kModels = {"gpt2", "llama", "gemma4", "bert", "t5"};
+  v.model = kModels[text.empty() ? 0 : static_cast<uint8_t>(text[0]) % 5];
   for (size_t i = 0; !text.empty(); ++i) {
     const size_t end = std::min(text.find('\0'), text.size());
     const std::string part(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (part.find(' ', 1) != std::string::npos) {
+    if (i == 1 && v.model == "t5") {
+      v.character_map = character_map(part);
+    } else if (part.find(' ', 1) != std::string::npos) {
       v.merges->push_back(part);
     } else if (part.size() == 1 && i % 3 == 0) {
       v.ids.push_back({"eos_token_id", static_cast<uint8_t>(part[0])});

@@ -22,7 +22,9 @@ class Attend {
              .v_type = *kv_type(step.executable.limits().v_dtype),
              .scale = op.scale,
              .softcap = op.softcap,
+             .sinks = op.sinks == ops::kNoWeight ? nullptr : step.executable.vector(op.sinks),
              .window_tokens = kv.window_tokens,
+             .causal = op.causal,
              .q = step.value(op.q),
              .out = step.value(op.out)};
     n_splits_max_ = (step.executable.limits().context_tokens_max + kSplitTokens - 1) / kSplitTokens;
@@ -49,9 +51,10 @@ class Attend {
     step_.share(n_slots, args_.value_dim * most_splits(), [&](int64_t begin, int64_t end) {
       for (int64_t slot = begin; slot < end; ++slot) {
         const int64_t at = slot * n_splits_max_;
-        step_.executable.table().merge_splits(states + at, values + at * args_.value_dim,
-                                              n_splits(step_.slice(slot / args_.n_heads)),
-                                              args_.value_dim, args_.out + slot * args_.value_dim);
+        step_.executable.table().merge_splits(
+            states + at, values + at * args_.value_dim, n_splits(step_.slice(slot / args_.n_heads)),
+            args_.value_dim, args_.sinks ? args_.sinks + slot % args_.n_heads : nullptr,
+            args_.out + slot * args_.value_dim);
       }
     });
   }
@@ -79,6 +82,7 @@ class Attend {
     return {.block_table = slice.block_tables[kv_group_].data(),
             .first_row = slice.first_row,
             .first_position = slice.first_position,
+            .n_positions = slice.first_position + slice.n_tokens,
             .kv_head = unit % args_.n_kv_heads,
             .query_begin = tile * kQueryRows,
             .query_end = std::min((tile + 1) * kQueryRows, n_queries(slice))};

@@ -27,7 +27,7 @@ static Queries unpack_queries(const AttentionArgs& a, const AttentionPart& part)
     const int64_t head = part.kv_head * n_group_heads + (part.query_begin + i) % n_group_heads;
     rows.slot[i] = (part.first_row + token) * a.n_heads + head;
     rows.q[i] = a.q + rows.slot[i] * a.head_dim;
-    rows.end[i] = part.first_position + token + 1;
+    rows.end[i] = a.causal ? part.first_position + token + 1 : part.n_positions;
     rows.begin[i] =
         a.window_tokens > 0 && rows.end[i] > a.window_tokens ? rows.end[i] - a.window_tokens : 0;
   }
@@ -225,8 +225,11 @@ HWTV_INLINE void join_values(const Joint& joint, F values, float* to, int64_t n)
   store_n(to, values, n);
 }
 
-static void normalize(float sum, int64_t value_dim, float* out) {
-  const float inverse = 1.0f / sum;
+// Divides the merged values by the sum of all weights, the sink's among them.
+static void normalize(SplitState merged, const float* sink, int64_t value_dim, float* out) {
+  float factor = 1.0f;
+  if (sink) factor = join(merged, *sink, 1.0f).old_factor;
+  const float inverse = factor / merged.sum;
   for (int64_t d = 0; d < value_dim; ++d) out[d] *= inverse;
 }
 
@@ -291,7 +294,8 @@ static void attend(const AttentionArgs& a, const AttentionPart& part) {
     add(a, part, rows.n, split, sink);
   }
   for (int64_t r = 0; r < rows.n; ++r)
-    normalize(merged[r].sum, a.value_dim, a.out + rows.slot[r] * a.value_dim);
+    normalize(merged[r], a.sinks ? a.sinks + rows.slot[r] % a.n_heads : nullptr, a.value_dim,
+              a.out + rows.slot[r] * a.value_dim);
 }
 
 static void attend_split(const AttentionArgs& a, const AttentionPart& part, int64_t index,
@@ -311,7 +315,7 @@ static void attend_split(const AttentionArgs& a, const AttentionPart& part, int6
 }
 
 static void merge_splits(const SplitState* states, const float* values, int64_t n_splits,
-                         int64_t value_dim, float* out) {
+                         int64_t value_dim, const float* sink, float* out) {
   SplitState merged = {};
   for (int64_t s = 0; s < n_splits; ++s, values += value_dim) {
     if (states[s].sum == 0) continue;
@@ -321,7 +325,7 @@ static void merge_splits(const SplitState* states, const float* values, int64_t 
       join_values(joint, load_n(values + d, n), out + d, n);
     }
   }
-  normalize(merged.sum, value_dim, out);
+  normalize(merged, sink, value_dim, out);
 }
 
 }  // namespace

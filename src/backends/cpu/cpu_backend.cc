@@ -39,8 +39,8 @@ void begin_step(CpuExecutable& executable, const ops::StepInput& input) {
 
 // Which of a product's two kernels this step takes.
 RowsClass rows_class_of(const ops::Op& op, const Step& step) {
-  const auto* product = std::get_if<ops::MatMul>(&op);
-  return product ? rows_class(step.n_rows(product->x)) : RowsClass::one;
+  return ops::product_weight(op) == ops::kNoWeight ? RowsClass::one
+                                                   : rows_class(step.n_rows(ops::op_output(op)));
 }
 
 // Runs the ops in order, remembering what the staging buffer holds.
@@ -48,10 +48,12 @@ class Run {
  public:
   explicit Run(const Step& step) : step_(step), program_(step.executable.program()) {}
 
-  // Runs the op at `at`, with those after it that are one piece of work with it, and gives the next.
+  // Runs the op at `at`, with those after it that are one piece of work with it, and gives the
+  // next.
   size_t next(size_t at) {
     const ops::Op& op = program_.ops[at].op;
     if (std::holds_alternative<ops::MatMul>(op)) return mat_muls(at);
+    if (std::holds_alternative<ops::ExpertMatMul>(op)) return expert_mat_muls(at);
     if (is_row_wise(op)) return row_chain(at);
     if (const auto* attention = std::get_if<ops::Attention>(&op)) run(*attention, step_);
     if (const auto* select = std::get_if<ops::SelectOutputs>(&op)) run(*select, step_);
@@ -93,9 +95,28 @@ class Run {
     return at + n;
   }
 
+  size_t expert_mat_muls(size_t at) {
+    std::array<const ops::ExpertMatMul*, kMostMatMuls> group;
+    const auto& first = std::get<ops::ExpertMatMul>(program_.ops[at].op);
+    const size_t most = step_.input.profile ? 1 : kMostMatMuls;
+    size_t n = 0;
+    for (; n < most && at + n < program_.ops.size(); ++n) {
+      const auto* product = std::get_if<ops::ExpertMatMul>(&program_.ops[at + n].op);
+      if (!product || product->x != first.x || product->shares != first.shares) break;
+      group[n] = product;
+    }
+    if (ordered_ != first.shares) order_ = order_by_expert(first.shares, first.n_used, step_);
+    ordered_ = first.shares;
+    quantized_ = -1;
+    run_expert_mat_muls({group.data(), n}, order_, step_);
+    return at + n;
+  }
+
   const Step& step_;
   const ops::Program& program_;
   ops::ValueId quantized_ = -1;  // the value whose QuantizedRows are in staging
+  ops::ValueId ordered_ = -1;    // the shares that order_ is of
+  ExpertOrder order_;
 };
 
 }  // namespace

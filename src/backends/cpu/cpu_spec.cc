@@ -5,9 +5,9 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/layout.h"
-#include "backends/cpu/packing.h"
 #include "backends/cpu/row_chain.h"
 #include "backends/cpu/types.h"
+#include "backends/cpu/weight.h"
 #include "ops/arena.h"
 
 namespace hwtv::cpu {
@@ -41,7 +41,7 @@ Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
 
 bool must_be_f32(ops::WeightRole role) {
   return role == ops::WeightRole::norm || role == ops::WeightRole::bias ||
-         role == ops::WeightRole::rope_factors;
+         role == ops::WeightRole::sinks || role == ops::WeightRole::rope_factors;
 }
 
 Result<void> supports_weight(const ops::WeightDecl& weight) {
@@ -71,7 +71,7 @@ ops::BytesByUse CpuSpec::memory(const ops::Program& program, const ops::Limits& 
   ops::BytesByUse bytes;
   for (const ops::WeightDecl& weight : program.weights)
     if (packing_ == Packing::tiles && is_packable(weight))
-      bytes.packed_weights += packed_bytes(*weight_type(weight.dtype), weight.n_rows, weight.width);
+      bytes.packed_weights += weight.n_experts * packed_matrix_bytes(weight);
     else
       bytes.weights += weight.n_bytes();
   for (size_t group = 0; group < program.kv_groups.size(); ++group)

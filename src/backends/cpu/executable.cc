@@ -44,10 +44,10 @@ CpuExecutable::CpuExecutable(const ops::Program& program, const ops::Limits& lim
       arena_(ops::plan_arena(program, limits, stages_)),
       staging_layout_(plan_staging(program, limits)) {
   for (const ops::NamedOp& named : program.ops) {
-    const auto* mat_mul = std::get_if<ops::MatMul>(&named.op);
+    const ops::WeightId id = product_weight(named.op);
     // One layout of quantized rows for all products.
-    CHECK(!mat_mul || !is_quantized(program.weight(mat_mul->weight).dtype) ||
-          weight(mat_mul->weight).is_packed == (packing == Packing::tiles));
+    CHECK(id == ops::kNoWeight || !is_quantized(program.weight(id).dtype) ||
+          weight(id).is_packed == (packing == Packing::tiles));
   }
   choose_kernels({});
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
@@ -96,20 +96,19 @@ void CpuExecutable::choose_kernels(const KernelChoices& choices) {
 std::vector<std::string> CpuExecutable::kernels() const {
   std::vector<std::string> names = kernel_names_[static_cast<size_t>(RowsClass::one)];
   for (size_t i = 0; i < names.size(); ++i) {
-    const auto* product = std::get_if<ops::MatMul>(&program_->ops[i].op);
-    if (!product) continue;
-    const Kernels& many = product_table(product->weight, RowsClass::many);
-    if (&many != &product_table(product->weight, RowsClass::one))
-      names[i] += fmt::format("/{}", many.name);
+    const ops::WeightId product = product_weight(program_->ops[i].op);
+    if (product == ops::kNoWeight) continue;
+    const Kernels& many = product_table(product, RowsClass::many);
+    if (&many != &product_table(product, RowsClass::one)) names[i] += fmt::format("/{}", many.name);
   }
   return names;
 }
 
 std::string CpuExecutable::kernel_name_of(const ops::Op& op, RowsClass rows) const {
-  if (const auto* product = std::get_if<ops::MatMul>(&op))
-    return fmt::format("{}{}_{}", lower_case(dtype_name(program_->weight(product->weight).dtype)),
-                       weight(product->weight).is_packed ? "_packed" : "",
-                       product_table(product->weight, rows).name);
+  if (const ops::WeightId product = product_weight(op); product != ops::kNoWeight)
+    return fmt::format("{}{}_{}", lower_case(dtype_name(program_->weight(product).dtype)),
+                       weight(product).is_packed ? "_packed" : "",
+                       product_table(product, rows).name);
   std::string name = snake_case(ops::op_name(op));
   if (std::holds_alternative<ops::Attention>(op))
     name += fmt::format("_{}_{}", lower_case(dtype_name(limits_.k_dtype)),

@@ -48,6 +48,8 @@ struct MatMulArgs {
   const float* x;           // (n_rows, n_in); read by the kernels of F32, F16 and BF16
   QuantizedRows quantized;  // read by all others
   float* out;               // (n_rows, n_out)
+  const int32_t* out_rows =
+      nullptr;  // which row of out each row goes to; null: its own.  Packed only
 };
 
 // A rectangle of a matrix product.
@@ -95,7 +97,9 @@ struct AttentionArgs {
   KvType k_type, v_type;
   float scale;
   float softcap;          // 0: none
+  const float* sinks;     // (n_heads) or null
   int64_t window_tokens;  // 0: none
+  bool causal;            // else each row sees the positions after it too
   const float* q;         // (n_rows, n_heads * head_dim)
   float* out;             // (n_rows, n_heads * value_dim)
 };
@@ -106,6 +110,7 @@ struct AttentionPart {
   const int32_t* block_table;
   int64_t first_row;       // of q and out: the slice's first token
   int64_t first_position;  // that token's position
+  int64_t n_positions;     // up to the slice's last token's
   int64_t kv_head;
   int64_t query_begin, query_end;  // at most kQueryRows
 };
@@ -124,7 +129,7 @@ struct RopeArgs {
   RopePairs pairs;
 };
 
-enum class GluKind : uint8_t { silu, gelu_tanh };
+enum class GluKind : uint8_t { silu, gelu_tanh, gelu, clamped_swish };
 
 struct Kernels {
   const char* name;
@@ -143,13 +148,21 @@ struct Kernels {
   void (*rms_norm)(const float* x, const float* weight, float eps, int64_t n_groups, int64_t width,
                    float* out);
 
+  // n_rows rows of `width` elements, one after the other.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float eps,
+                     int64_t n_rows, int64_t width, float* out);
+
   // One row; cosines and sines (n_rotated / 2).
   void (*rope)(const RopeArgs&, const float* x, const float* cosines, const float* sines,
                float* out);
 
   void (*glu)(GluKind, const float* gate, const float* up, int64_t n, float* out);
+  void (*activate)(GluKind, const float* x, int64_t n, float* out);
   void (*add)(const float* a, const float* b, int64_t n, float* out);
   void (*softcap)(const float* x, float cap, int64_t n, float* out);
+  // gate (n_gates), x and out (n_gates, n_neighbours)
+  void (*sigmoid_gate)(const float* x, const float* gate, int64_t n_gates, int64_t n_neighbours,
+                       float* out);
 
   // Stores one row of keys and of values at `position` of the sequence that owns `block_table`.
   void (*write_key[kNKvTypes])(const KvWriteArgs&, const int32_t* block_table, int64_t row,
@@ -163,10 +176,10 @@ struct Kernels {
   // slot = row * n_heads + head.  states (n_slots, n_splits), values (n_slots, n_splits, value_dim)
   void (*attention_split)(const AttentionArgs&, const AttentionPart&, int64_t split,
                           int64_t n_splits, SplitState* states, float* values);
-  // Merges n_splits splits of one query row in order and normalizes.
+  // Merges n_splits splits of one query row in order and normalizes.  sink: of its head, or null.
   // states (n_splits), values (n_splits, value_dim) -> out (value_dim).
   void (*merge_splits)(const SplitState* states, const float* values, int64_t n_splits,
-                       int64_t value_dim, float* out);
+                       int64_t value_dim, const float* sink, float* out);
 };
 
 }  // namespace hwtv::cpu

@@ -54,6 +54,25 @@ void plan_rope_tables(const ops::Program& program, const ops::Limits& limits, Pi
   }
 }
 
+// The largest sizes of an ExpertOrder, and of the rows that its products quantize.
+struct ExpertSizes {
+  int64_t n_experts = 0;
+  int64_t n_groups = 0;
+  int64_t n_slots = 0;
+  int64_t n_quants = 0;
+
+  void cover(const ops::ExpertMatMul& op, const ops::Program& program, const ops::Limits& limits) {
+    const ops::WeightDecl& weight = program.weight(op.weight);
+    const int64_t slots = rows_max(program, op.x, limits) * op.n_used;
+    const int64_t groups = std::min(slots, weight.n_experts) + slots / kPartRows;
+    n_experts = std::max(n_experts, weight.n_experts);
+    n_groups = std::max(n_groups, groups);
+    n_slots = std::max(n_slots, slots);
+    if (is_quantized(weight.dtype))
+      n_quants = std::max(n_quants, (slots + groups * (kBlockRows - 1)) * weight.width);
+  }
+};
+
 }  // namespace
 
 KvPlace KvLayout::place(uint8_t* pool, int32_t layer) const {
@@ -85,6 +104,7 @@ KvLayout kv_layout(const ops::KvGroup& kv, size_t group, const ops::Limits& limi
 
 StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limits) {
   int64_t n_quants = 0, n_states = 0, n_values = 0;
+  ExpertSizes experts;
   const int64_t n_splits = (limits.context_tokens_max + kSplitTokens - 1) / kSplitTokens;
   const int64_t split_tokens = std::min(kSplitStepTokens, limits.n_tokens_max);
   for (const ops::NamedOp& named : program.ops) {
@@ -93,6 +113,8 @@ StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limit
       if (is_quantized(weight.dtype))
         n_quants = std::max(
             n_quants, round_up(rows_max(program, mat_mul->x, limits), kBlockRows) * weight.width);
+    } else if (const auto* product = std::get_if<ops::ExpertMatMul>(&named.op)) {
+      experts.cover(*product, program, limits);
     } else if (const auto* attention = std::get_if<ops::Attention>(&named.op)) {
       const ops::KvGroup& kv = program.kv_groups[static_cast<size_t>(attention->kv_group)];
       const int64_t states = split_tokens * attention->n_heads * n_splits;
@@ -100,12 +122,16 @@ StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limit
       n_values = std::max(n_values, states * kv.value_dim);
     }
   }
+  n_quants = std::max(n_quants, experts.n_quants);
   StagingLayout layout;
   Pieces pieces;
   layout.quants = pieces.take(n_quants);
   layout.scales = pieces.take(n_quants / 32 * static_cast<int64_t>(sizeof(float)));
   layout.sums = pieces.take(n_quants / 16 * static_cast<int64_t>(sizeof(int16_t)));
   layout.slices = pieces.take(limits.n_tokens_max * static_cast<int64_t>(sizeof(int32_t)));
+  layout.expert_counts = pieces.take(experts.n_experts * static_cast<int64_t>(sizeof(int32_t)));
+  layout.expert_groups = pieces.take(experts.n_groups * static_cast<int64_t>(sizeof(ExpertRows)));
+  layout.expert_slots = pieces.take(experts.n_slots * static_cast<int64_t>(sizeof(int32_t)));
   layout.split_states = pieces.take(n_states * static_cast<int64_t>(sizeof(SplitState)));
   layout.split_values = pieces.take(n_values * static_cast<int64_t>(sizeof(float)));
   plan_rope_tables(program, limits, pieces, layout);

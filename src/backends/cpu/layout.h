@@ -45,14 +45,25 @@ struct RopeUse {
 // A decode step splits attention over the cache too, up to this many tokens in the step.
 inline constexpr int64_t kSplitStepTokens = 4;
 
+// Rows of a step that one expert multiplies together: at most kPartRows.
+struct ExpertRows {
+  int32_t expert;
+  int32_t first;  // of its rows among the slots sorted by expert
+  int32_t n_rows;
+  int32_t place;  // where its QuantizedRows begin, in rows
+};
+
 // Byte offsets within the staging buffer.
 struct StagingLayout {
   int64_t quants = 0;  // QuantizedRows of the widest MatMul input
   int64_t scales = 0;
   int64_t sums = 0;
-  int64_t slices = 0;       // int32: the slice of each row
-  int64_t split_states = 0;  // SplitState (kSplitStepTokens * n_heads, n_splits)
-  int64_t split_values = 0;  // (kSplitStepTokens * n_heads, n_splits, value_dim)
+  int64_t slices = 0;         // int32: the slice of each row
+  int64_t expert_counts = 0;  // int32: of each expert, its rows
+  int64_t expert_groups = 0;  // ExpertRows
+  int64_t expert_slots = 0;   // int32
+  int64_t split_states = 0;   // SplitState (kSplitStepTokens * n_heads, n_splits)
+  int64_t split_values = 0;   // (kSplitStepTokens * n_heads, n_splits, value_dim)
   std::vector<RopeTable> rope_tables;
   std::vector<RopeUse> rope_uses;  // by index in Program::ops
   int64_t n_bytes = 0;

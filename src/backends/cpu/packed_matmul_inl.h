@@ -292,10 +292,10 @@ static void add_all_blocks(const Tile*, const MatMulArgs&, int64_t, int64_t, con
                            PartSums&) {}
 #endif
 
-// out = sum + bias for one tile of one row.
+// out = sum + bias for one tile of row `row` of x.
 HWTV_INLINE void finish_tile(const MatMulArgs& a, int64_t row, int64_t out, F sum) {
   const int64_t n = a.n_out - out < kTileOutputs ? a.n_out - out : kTileOutputs;
-  float* const to = a.out + row * a.n_out + out;
+  float* const to = a.out + (a.out_rows ? a.out_rows[row] : row) * a.n_out + out;
   if (a.bias) sum = add_f(sum, load_n(a.bias + out, n));
   n == kTileOutputs ? store_f(to, sum) : store_n(to, sum, n);
 }

@@ -68,16 +68,35 @@ void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const 
 // Rows [begin, end) of the QuantizedRows of x, of which the step has n_rows.
 void quantize_rows(ops::ValueId x, int64_t n_rows, RowRange rows, const Step& step);
 
+// The rows of a step by the experts they go to.  A slot is one of a row's n_used experts:
+// row * n_used + its place among them.
+struct ExpertOrder {
+  std::span<const ExpertRows> groups;  // by expert
+  const int32_t* slots = nullptr;      // of all groups, one after the other
+};
+ExpertOrder order_by_expert(ops::ValueId shares, int64_t n_used, const Step& step);
+
+// The products of consecutive ExpertMatMuls that read one input and the same shares, likewise. Each
+// expert's matrix is read once for all rows of the step that use it.  Leaves the QuantizedRows of
+// no value behind.
+void run_expert_mat_muls(std::span<const ops::ExpertMatMul* const> ops, const ExpertOrder& order,
+                         const Step& step);
+
 void run(const ops::Attention& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
 
 // Some rows of the row-wise ops (row_chain.h).
 void run_rows(const ops::Embed& op, RowRange rows, const Step& step);
 void run_rows(const ops::RmsNorm& op, RowRange rows, const Step& step);
+void run_rows(const ops::LayerNorm& op, RowRange rows, const Step& step);
 void run_rows(const ops::Rope& op, const RopeUse& use, RowRange rows, const Step& step);
 void run_rows(const ops::KvWrite& op, RowRange rows, const Step& step);
 void run_rows(const ops::Glu& op, RowRange rows, const Step& step);
+void run_rows(const ops::Activate& op, RowRange rows, const Step& step);
 void run_rows(const ops::Add& op, RowRange rows, const Step& step);
 void run_rows(const ops::Softcap& op, RowRange rows, const Step& step);
+void run_rows(const ops::SigmoidGate& op, RowRange rows, const Step& step);
+void run_rows(const ops::Route& op, RowRange rows, const Step& step);
+void run_rows(const ops::ExpertSum& op, RowRange rows, const Step& step);
 
 }  // namespace hwtv::cpu

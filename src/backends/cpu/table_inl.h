@@ -36,10 +36,13 @@ constexpr Kernels make_kernels(const char* name) {
                         matmul_packed<PackedIQ4_XS>, matmul_packed<PackedMXFP4>},
       .quantize = quantize_rows,
       .rms_norm = rms_norm,
+      .layer_norm = layer_norm,
       .rope = rope,
       .glu = glu,
+      .activate = activate_all,
       .add = add,
       .softcap = softcap,
+      .sigmoid_gate = sigmoid_gate,
       // In the order of KvType.
       .write_key = {write_key<PlainKeys<CacheF32>>, write_key<PlainKeys<CacheF16>>,
                     write_key<PlainKeys<CacheBF16>>, write_key<Q8_0Keys>, write_key<Q4_0Keys>},

@@ -75,11 +75,13 @@ void cap(float scale, float softcap, int64_t n, float* scores) {
         most * std::tanh(static_cast<double>(scale) * static_cast<double>(scores[t]) / most));
 }
 
-void softmax(float scale, int64_t n, float* scores) {
+// sink: another score of the softmax, or null.
+void softmax(float scale, const float* sink, int64_t n, float* scores) {
   const float highest = *std::max_element(scores, scores + n);
   const float lowest = *std::min_element(scores, scores + n);
-  const double top = static_cast<double>(scale) * static_cast<double>(scale < 0 ? lowest : highest);
-  double sum = 0;
+  double top = static_cast<double>(scale) * static_cast<double>(scale < 0 ? lowest : highest);
+  if (sink) top = std::max(top, static_cast<double>(*sink));
+  double sum = sink ? std::exp(static_cast<double>(*sink) - top) : 0;
   for (int64_t t = 0; t < n; ++t) {
     const double share =
         std::exp(static_cast<double>(scale) * static_cast<double>(scores[t]) - top);
@@ -104,6 +106,7 @@ void run(const ops::Attention& op, const Step& step) {
   const float* q = step.value(op.q);  // (n_tokens, n_heads, head_dim)
   float* out = step.value(op.out);    // (n_tokens, n_heads, value_dim)
   const Sequence sequence(kv, step);
+  const float* sinks = op.sinks == ops::kNoWeight ? nullptr : step.weight(op.sinks).vector();
   for (const ops::SliceInput& slice : step.input.slices) {
     decode_sequence(op, step, slice, sequence);
     const int64_t n_units = slice.n_tokens * op.n_heads;
@@ -114,11 +117,13 @@ void run(const ops::Attention& op, const Step& step) {
         const int64_t kv_head = unit % op.n_heads / (op.n_heads / kv.n_kv_heads);
         const int64_t position = slice.first_position + unit / op.n_heads;
         const int64_t first = first_seen(kv, position);
-        const int64_t n = position + 1 - first;  // causal
+        const int64_t last = op.causal ? position : slice.first_position + slice.n_tokens - 1;
+        const int64_t n = last + 1 - first;
         score(q + at * kv.head_dim, sequence.keys + kv_head * kv.head_dim * sequence.stride + first,
               kv.head_dim, sequence.stride, n, scores);
         if (op.softcap > 0) cap(op.scale, op.softcap, n, scores);
-        softmax(op.softcap > 0 ? 1.0f : op.scale, n, scores);
+        softmax(op.softcap > 0 ? 1.0f : op.scale, sinks ? sinks + unit % op.n_heads : nullptr, n,
+                scores);
         mix_values(scores, sequence.values + (kv_head * sequence.stride + first) * kv.value_dim,
                    kv.value_dim, n, out + at * kv.value_dim);
       }

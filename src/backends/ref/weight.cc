@@ -10,7 +10,7 @@
 namespace hwtv::ref {
 namespace {
 
-// Dequantizes the rows of one panel.  row: room for `width` floats.
+// Dequantizes the rows of one panel of the matrix at `bytes`.  row: room for `width` floats.
 void fill_panel(const ops::WeightDecl& decl, const std::byte* bytes, int64_t panel, float* row,
                 float* out) {
   const int64_t row_bytes = dtype_bytes(decl.dtype, decl.width);
@@ -28,13 +28,13 @@ void fill_panel(const ops::WeightDecl& decl, const std::byte* bytes, int64_t pan
 
 bool is_vector(ops::WeightRole role) {
   return role == ops::WeightRole::norm || role == ops::WeightRole::bias ||
-         role == ops::WeightRole::rope_factors;
+         role == ops::WeightRole::sinks || role == ops::WeightRole::rope_factors;
 }
 
 int64_t weight_bytes(const ops::WeightDecl& decl) {
   const int64_t n_rows =
       is_vector(decl.role) ? decl.n_rows : (decl.n_rows + kPanelRows - 1) / kPanelRows * kPanelRows;
-  return n_rows * decl.width * static_cast<int64_t>(sizeof(float));
+  return decl.n_experts * n_rows * decl.width * static_cast<int64_t>(sizeof(float));
 }
 
 Result<Weight> load_weight(const ops::WeightDecl& decl, std::span<const std::byte> bytes,
@@ -47,10 +47,12 @@ Result<Weight> load_weight(const ops::WeightDecl& decl, std::span<const std::byt
     ops::dequantize_row(decl.dtype, bytes.data(), weight.buffer.floats(), decl.n_rows * decl.width);
     return weight;
   }
-  team.for_each_chunk(weight.n_panels(), 16, [&](int64_t begin, int64_t end, int) {
+  const int64_t n_panels = decl.n_experts * weight.n_panels();
+  team.for_each_chunk(n_panels, 16, [&](int64_t begin, int64_t end, int) {
     std::vector<float> row(static_cast<size_t>(decl.width));
     for (int64_t panel = begin; panel < end; ++panel)
-      fill_panel(decl, bytes.data(), panel, row.data(),
+      fill_panel(decl, bytes.data() + panel / weight.n_panels() * decl.matrix_bytes(),
+                 panel % weight.n_panels(), row.data(),
                  weight.buffer.floats() + panel * decl.width * kPanelRows);
   });
   return weight;

@@ -12,17 +12,18 @@
 namespace hwtv::ref {
 
 // Rows of a matrix lie in panels of 8: element k of row n is at (n / 8, k, n % 8); the last panel
-// is filled up with zeros.
+// is filled up with zeros.  Experts lie one after the other, each in panels of its own.
 inline constexpr int64_t kPanelRows = 8;
 
 struct Weight {
   ops::WeightDecl decl;
   hw::Buffer buffer;
 
-  // (n_rows), for norms, biases and rope factors.
+  // (n_rows, width), for norms, biases, sinks and rope factors.
   const float* vector() const { return buffer.floats(); }
   // (width, kPanelRows)
   const float* panel(int64_t i) const { return buffer.floats() + i * decl.width * kPanelRows; }
+  // Of one expert.
   int64_t n_panels() const { return (decl.n_rows + kPanelRows - 1) / kPanelRows; }
 };
 

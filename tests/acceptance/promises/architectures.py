@@ -13,6 +13,7 @@ from promises.place import BUILD, ROOT, Failed, Missing
 
 CASES = ROOT / "tests/golden/cases"
 WITHIN = 2e-5  # of the range of the logits
+WITHIN_INT8 = 1.8e-2  # where activations may be rounded to 8 bits: derived in golden_test.cc
 REF, CPU = "RefGivesTheLogitsOfTransformers", "EveryCpuTableGivesTheLogitsOfTransformers"
 CHUNKS = "ChunksChangeNoBit"
 SEEN = ("NoKeyIsReadPast", "NoTensorIsReadPast")
@@ -64,11 +65,17 @@ def check():
            f"{len(cases)} of {len(supported())} {' '.join(without)}".strip(), "all that the program runs")
     results = golden_results()
     for architecture, names in sorted(cases.items()):
-        for test, where in ((REF, "on ref"), (CPU, "on every kernel table")):
-            worst = max(float(results[test].get(name, {}).get("error", "inf")) for name in names)
-            yield (worst <= WITHIN and passed(results, test, names), f"{architecture}: logits {where}",
-                   f"{worst:.1e} of their range off transformers' in {len(names)} cases",
-                   f"at most {WITHIN:.0e}")
+        quantized = [name for name in names if name.endswith("_mxfp4")]
+        plain = [name for name in names if name not in quantized]
+        for test, chosen, where, within in (
+                (REF, names, "on ref", WITHIN), (CPU, plain, "on every kernel table", WITHIN),
+                (CPU, quantized, "of MXFP4 on every kernel table", WITHIN_INT8)):
+            if not chosen:
+                continue
+            worst = max(float(results[test].get(name, {}).get("error", "inf")) for name in chosen)
+            yield (worst <= within and passed(results, test, chosen), f"{architecture}: logits {where}",
+                   f"{worst:.1e} of their range off transformers' in {len(chosen)} cases",
+                   f"at most {within:.1e}")
         for tests, what, target in (
                 ((CHUNKS,), "in chunks", "no bit changes"),
                 (SEEN, "keys and tensors", "each is seen or listed as without effect")):

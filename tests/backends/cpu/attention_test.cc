@@ -55,7 +55,9 @@ class Sequence {
              .v_type = *kv_type(v_dtype),
              .scale = kScale,
              .softcap = 0,
+             .sinks = nullptr,
              .window_tokens = window_tokens,
+             .causal = true,
              .q = q_.data(),
              .out = out_.data()};
     const KvWriteArgs write = {args_.place, kKvHeads, kHeadDim, kValueDim, k_.data(), v_.data()};
@@ -86,7 +88,7 @@ class Sequence {
       });
     for (int64_t slot = (kTokens - n) * kHeads; slot < kTokens * kHeads; ++slot)
       kernels_.merge_splits(states.data() + slot * kSplits,
-                            values.data() + slot * kSplits * kValueDim, kSplits, kValueDim,
+                            values.data() + slot * kSplits * kValueDim, kSplits, kValueDim, nullptr,
                             out_.data() + slot * kValueDim);
     return last_rows(n);
   }
@@ -111,6 +113,7 @@ class Sequence {
         work({.block_table = table_.data(),
               .first_row = kTokens - n,
               .first_position = kTokens - n,
+              .n_positions = kTokens,
               .kv_head = kv_head,
               .query_begin = begin,
               .query_end = std::min(begin + part_rows, n_queries)});
