@@ -17,6 +17,14 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 
 }  // namespace
 
+std::string tensor_name(int32_t layer, std::string_view part) {
+  return fmt::format("blk.{}.{}.weight", layer, part);
+}
+
+std::string op_name(int32_t layer, std::string_view part) {
+  return fmt::format("layer {} {}", layer, part);
+}
+
 Recorder::Recorder(const gguf::File& file) : file_(file), used_(file.tensors().size(), false) {}
 
 Result<DType> Recorder::check_tensor(const std::string& name,
@@ -139,6 +147,14 @@ ops::ValueId Recorder::matmul(const std::string& name, ops::ValueId x, ops::Weig
   const ops::ValueId out = like(name, x, program_.weight(weight_id).n_rows);
   program_.add_op(name, ops::MatMul{x, weight_id, bias, out});
   return out;
+}
+
+ops::ValueId Recorder::matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
+                                   int64_t n_out) {
+  const int64_t n_in = program_.value(x).width;
+  const ops::WeightId weight_id = matrix_rows(rows.tensor, rows.n_rows, rows.next, n_out, n_in);
+  rows.next += n_out;
+  return matmul(name, x, weight_id);
 }
 
 ops::ValueId Recorder::rope(const std::string& name, ops::ValueId x, ops::WeightId factors,

@@ -81,13 +81,13 @@ struct ReadAhead {
   static constexpr int64_t kBytes = 8192;
   static constexpr int64_t kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
   static constexpr int64_t kBlocks = (kBytes + kBlockBytes - 1) / kBlockBytes;
-  int64_t n_blocks, n_blocks_ahead;
+  int64_t n_blocks_ahead;
   PackedTile near, far;
 
   HWTV_INLINE ReadAhead at(const uint8_t* tile, int64_t n_blocks) {
     const int64_t tile_bytes = n_blocks * kBlockBytes;
     const uint8_t* const near = tile + kBlocks / n_blocks * tile_bytes;
-    return {n_blocks, kBlocks % n_blocks, packed_tile<Packed>(near, n_blocks),
+    return {kBlocks % n_blocks, packed_tile<Packed>(near, n_blocks),
             packed_tile<Packed>(near + tile_bytes, n_blocks)};
   }
 };
