@@ -103,7 +103,11 @@ struct XGroup {
     return {x.quants + k / 32 * kStride * 32 + k % 32, x.scales + k / 32 * kStride,
             x.sums + k / 16 * kStride};
   }
-  int32_t sum(int r) const { return kGroup == 16 ? sums[r] : sums[r] + sums[kStride + r]; }
+  int32_t sum(int r) const { return sum_of(sums, 0, r); }
+  static int32_t sum_of(const int16_t* sums, int64_t g, int r) {
+    sums += kGroup / 16 * g * kStride + r;
+    return kGroup == 16 ? sums[0] : sums[0] + sums[kStride];
+  }
 };
 
 // One tile times kRows rows of x; total (kRows).
@@ -192,37 +196,62 @@ HWTV_INLINE Vector load_eight(const Element* p) {
   return vector;
 }
 
-// What the sums of one group of x add in each row: by the zero point, and by the minimums.  Eight
-// rows at once, which the compiler does not find by itself; the kernel then reads one row's from
-// memory into all lanes, where the compiler would take each out of a register by shuffles.
-template <typename Format, int kRows>
-struct GroupSums {
-  alignas(64) int32_t zero[kRows];
-  alignas(64) float scaled[kRows];
+// Sums of group g of eight rows.
+template <typename Format>
+HWTV_INLINE EightInts sums_of_eight(const int16_t* sums, int64_t g) {
+  sums += Format::kGroup / 16 * g * kBlockRows;
+  EightInts sum = __builtin_convertvector(load_eight<EightShorts>(sums), EightInts);
+  if constexpr (Format::kGroup == 32)
+    sum += __builtin_convertvector(load_eight<EightShorts>(sums + kBlockRows), EightInts);
+  return sum;
+}
 
-  __attribute__((always_inline)) GroupSums(const int16_t* sums, const float* scales) {
-    if constexpr (kRows == 8) {
-      auto sum = __builtin_convertvector(load_eight<EightShorts>(sums), EightInts);
-      if constexpr (Format::kGroup == 32)
-        sum += __builtin_convertvector(load_eight<EightShorts>(sums + kBlockRows), EightInts);
-      const EightInts zeros = sum * -Format::kZero;
-      const EightFloats products =
-          load_eight<EightFloats>(scales) * __builtin_convertvector(sum, EightFloats);
-      if constexpr (kShifts<Format>) __builtin_memcpy(zero, &zeros, sizeof zeros);
-      if constexpr (Format::kHasMin) __builtin_memcpy(scaled, &products, sizeof products);
-      keep_in_memory(this);
-    } else {
-      for (int r = 0; r < kRows; ++r) {
-        const int32_t sum = Format::kGroup == 16 ? sums[r] : sums[r] + sums[kBlockRows + r];
-        if constexpr (kShifts<Format>) zero[r] = -Format::kZero * sum;
-        if constexpr (Format::kHasMin) scaled[r] = scaled_sum(scales[r], sum);
+// What the zero point adds in each row to the dots of a chunk's groups.  All groups first: reading
+// lanes of what was only just stored would hold the dots up.
+template <typename Format, int kRows>
+struct ChunkZeros {
+  alignas(64) int32_t zeros[kChunk / Format::kGroup][kRows];
+
+  __attribute__((always_inline)) ChunkZeros(const int16_t* sums, int64_t n_groups) {
+    if constexpr (!kShifts<Format>) return;
+    for (int64_t g = 0; g < n_groups; ++g) {
+      if constexpr (kRows == 8) {
+        const EightInts of_group = sums_of_eight<Format>(sums, g) * -Format::kZero;
+        __builtin_memcpy(zeros[g], &of_group, sizeof of_group);
+      } else {
+        for (int r = 0; r < kRows; ++r)
+          zeros[g][r] = -Format::kZero * XGroup<Format::kGroup, kBlockRows>::sum_of(sums, g, r);
       }
     }
+    keep_in_memory(this);
   }
-  __attribute__((always_inline)) I zero_of(int r) const {
-    return set_i(kShifts<Format> ? zero[r] : 0);
+  __attribute__((always_inline)) I at(int64_t g, int r) const {
+    return set_i(kShifts<Format> ? zeros[g][r] : 0);
   }
-  __attribute__((always_inline)) float scaled_of(int r) const {
+};
+
+// What the sums of one group of x add in each row by the minimums.  Eight rows at once, which the
+// compiler does not find by itself; the kernel then reads one row's from memory into all lanes,
+// where the compiler would take each out of a register by shuffles.
+template <typename Format, int kRows>
+struct GroupMins {
+  alignas(64) float scaled[kRows];
+
+  __attribute__((always_inline)) GroupMins(const int16_t* sums, const float* scales, int64_t g) {
+    if constexpr (!Format::kHasMin) return;
+    if constexpr (kRows == 8) {
+      const EightFloats products =
+          load_eight<EightFloats>(scales) *
+          __builtin_convertvector(sums_of_eight<Format>(sums, g), EightFloats);
+      __builtin_memcpy(scaled, &products, sizeof products);
+      keep_in_memory(this);
+    } else {
+      for (int r = 0; r < kRows; ++r)
+        scaled[r] =
+            scaled_sum(scales[r], XGroup<Format::kGroup, kBlockRows>::sum_of(sums, g, r));
+    }
+  }
+  __attribute__((always_inline)) float at(int r) const {
     return Format::kHasMin ? scaled[r] : 0.0f;
   }
 };
@@ -232,16 +261,17 @@ template <typename Format, int kTiles, int kRows>
 static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
                      float (*sums)[kPartTiles][kLanes]) {
   constexpr int kGroup = Format::kGroup;
+  const ChunkZeros<Format, kRows> zeros(x.sums, n / kGroup);
   for (int64_t g = 0; g < n / kGroup; ++g) {
     const int64_t at = g * kGroup / 32;
     const int8_t* const quants = x.quants + at * kBlockRows * 32 + g * kGroup % 32;
     const float* const scales = x.scales + at * kBlockRows;
-    const GroupSums<Format, kRows> of_x(x.sums + kGroup / 16 * g * kBlockRows, scales);
+    const GroupMins<Format, kRows> mins(x.sums, scales, g);
     I dot[kRows][kTiles];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
-      for (int i = 0; i < kTiles; ++i) dot[r][i] = of_x.zero_of(r);
+      for (int i = 0; i < kTiles; ++i) dot[r][i] = zeros.at(g, r);
 #pragma GCC unroll kUnroll
     for (int j = 0; j < kGroup / 4; ++j) {
       W w[kTiles];
@@ -259,10 +289,10 @@ static void add_rows(const Tile* tiles, const XRows& x, int64_t n,
       for (int i = 0; i < kTiles; ++i)
         store_f(sums[r][i], add_group<Format>(load_f(sums[r][i]), dot[r][i],
                                               load_f(tiles[i].scales[g]), load_f(tiles[i].mins[g]),
-                                              scales[r], of_x.scaled_of(r)));
+                                              scales[r], mins.at(r)));
     // The compiler would hold the sums in registers from one group to the next and, having too few,
-    // keep a chain of dots in memory instead: all else would wait for it.  Chains of 16 are short.
-    if constexpr (kGroup == 32) keep_in_memory(sums);
+    // keep a chain of dots in memory instead: all else would wait for it.
+    keep_in_memory(sums);
   }
 }
 
