@@ -31,7 +31,7 @@ struct Dots {
   alignas(64) int32_t rows[kBlockRows][kLanes];
 };
 
-// dots = group `group` of a block of x times group g of the tile, by the registers of `kBuffer`: the
+// dots = one group of a block of x times group g of the tile, by the registers of `kBuffer`: the
 // intrinsics take their numbers literally.
 template <int kGroup, int kBuffer>
 HWTV_INLINE void multiply_group(const Tile& tile, int64_t g, const int8_t* x, Dots& dots) {

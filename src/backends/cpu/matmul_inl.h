@@ -90,8 +90,8 @@ template <typename Format>
 constexpr int kGroupsOfX = kXBlock / Format::kGroup;
 
 // How integers become floats, in one place, so that every path has its order.  The two groups of a
-// block of x are summed first, each as float(integer dot) * weight scale in every lane; a group that
-// fills the block is scaled below.
+// block of x are summed first, as float(integer dot) * weight scale in every lane; a group that fills
+// the block is scaled below.
 template <typename Format>
 HWTV_INLINE void add_dot(F& sum, int group, I dot, F scale) {
   if constexpr (kGroupsOfX<Format> == 1)
@@ -204,7 +204,8 @@ static void add_products_of_one(const Rows<Format>& w, const Tile& tile, const X
       for (int i = 0; i < kGroups; ++i) {
         const int64_t g = block * kGroups + i;
         const int32_t x_sum = sum_of_group<Format>(x.sums, g);
-        const I dot = kGroups == 2 ? quads[2 * half + i] : add_i(quads[2 * half], quads[2 * half + 1]);
+        const I dot =
+            kGroups == 2 ? quads[2 * half + i] : add_i(quads[2 * half], quads[2 * half + 1]);
         scale = load_f(tile.scales[g]);
         add_dot<Format>(sum, i, add_i(dot, zero_part<Format>(x_sum)), scale);
         mins[i] = load_f(tile.mins[g]);

@@ -92,8 +92,8 @@ struct ReadAhead {
   }
 };
 
-// One block of some rows of x, and what a kGroup-wide weight reads of it: row r's, kStride rows to a
-// block of elements.
+// One block of some rows of x, kStride rows to a block of elements, and what a weight with groups of
+// kGroup reads of row r.
 template <int kGroup, int kStride>
 struct XBlock {
   const int8_t* quants;
@@ -256,9 +256,9 @@ struct ChunkZeros {
   }
 };
 
-// What the minimums of one block of x are multiplied with in each row: its groups' sums.  Eight rows
-// at once, which the compiler does not find by itself; the kernel then reads one row's from memory
-// into all lanes, where the compiler would take each out of a register by shuffles.
+// What the minimums are multiplied with in each row: the sums of the groups of a block of x.  Eight
+// rows at once, which the compiler does not find by itself; the kernel then reads one row's from
+// memory into all lanes, where the compiler would take each out of a register by shuffles.
 template <typename Format, int kRows>
 struct BlockSums {
   using Block = XBlock<Format::kGroup, kBlockRows>;
