@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "gguf/file.h"
+#include "model/adapter.h"
 #include "model/config.h"
 #include "ops/program.h"
 
@@ -16,6 +17,8 @@ struct RecordOptions {
   // The longest sequence that will be run; 0: as trained.  What depends on a length (the factors of
   // longrope) is fixed with it here, never by the current length.
   int64_t context_tokens = 0;
+  // What sequences may name; their indices are those of ops::Program::n_adapters.
+  std::span<const Adapter> adapters = {};
 };
 
 struct Architecture {
