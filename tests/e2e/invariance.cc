@@ -10,40 +10,10 @@
 #include "app/chat_prompt.h"
 #include "app/session.h"
 #include "base/file.h"
+#include "tests/e2e/hashes.h"
 
 namespace hwtv::app {
 namespace {
-
-class Hash {  // FNV-1a
- public:
-  void mix(std::span<const std::byte> bytes) {
-    for (const std::byte b : bytes)
-      value_ = (value_ ^ static_cast<uint64_t>(b)) * 1099511628211ull;
-  }
-  uint64_t value() const { return value_; }
-
- private:
-  uint64_t value_ = 14695981039346656037ull;
-};
-
-// Forbids nothing; sees every row before a token is chosen, and the token.
-class Listener : public engine::TokenMask {
- public:
-  void apply(std::span<float> row) override { logits_.mix(std::as_bytes(row)); }
-  void accept(int32_t token) override {
-    ids_.mix(std::as_bytes(std::span(&token, 1)));
-    ++n_tokens_;
-  }
-  std::string json(int64_t n_guessed) const {
-    return fmt::format(
-        R"({{"n_tokens": {}, "ids_hash": "{:016x}", "logits_hash": "{:016x}", "n_guessed": {}}})",
-        n_tokens_, ids_.value(), logits_.value(), n_guessed);
-  }
-
- private:
-  Hash ids_, logits_;
-  int64_t n_tokens_ = 0;
-};
 
 struct Arguments {
   std::string model, prompt;
@@ -99,7 +69,10 @@ Result<std::string> hashes(const Arguments& arguments) {
   (void)id;
   while (!engine.idle()) HWTV_TRY_VOID(engine.step());
   const auto totals = session->recorder().totals();
-  return listener->json(totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens);
+  return fmt::format(
+      R"({{"n_tokens": {}, "ids_hash": "{:016x}", "logits_hash": "{:016x}", "n_guessed": {}}})",
+      listener->n_tokens(), listener->ids(), listener->logits(),
+      totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens);
 }
 
 }  // namespace
