@@ -34,11 +34,16 @@ class Generator {
 inline std::vector<float> generate_tensor(std::string_view golden_case, std::string_view tensor,
                                           int64_t n_elements) {
   float offset = 0, scale = 0.25f;
-  if (tensor.ends_with("norm.weight")) offset = 1;
-  else if (tensor.ends_with(".bias")) scale = 0.5f;
-  else if (tensor == "token_embd.weight") scale = 1;
-  else if (tensor.ends_with("attn_q.weight") || tensor.ends_with("attn_k.weight")) scale = 0.5f;
-  else if (tensor.ends_with("ffn_gate_inp.weight") || tensor.ends_with("sinks.weight")) scale = 1;
+  if (tensor.ends_with("norm.weight"))
+    offset = 1;
+  else if (tensor.ends_with(".bias"))
+    scale = 0.5f;
+  else if (tensor == "token_embd.weight")
+    scale = 1;
+  else if (tensor.ends_with("attn_q.weight") || tensor.ends_with("attn_k.weight"))
+    scale = 0.5f;
+  else if (tensor.ends_with("ffn_gate_inp.weight") || tensor.ends_with("sinks.weight"))
+    scale = 1;
   std::string name(golden_case);
   Generator generator(name.append("/").append(tensor));
   std::vector<float> values(static_cast<size_t>(n_elements));

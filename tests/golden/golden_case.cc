@@ -40,8 +40,10 @@ CaseTensor read_tensor(const std::string& golden_case, const json& tensor) {
     read.blocks = generate_mxfp4(golden_case, read.name, n_elements);
     return read;
   }
-  if (tensor.contains("values")) read.values = tensor.at("values").get<std::vector<float>>();
-  else read.values = generate_tensor(golden_case, read.name, n_elements);
+  if (tensor.contains("values"))
+    read.values = tensor.at("values").get<std::vector<float>>();
+  else
+    read.values = generate_tensor(golden_case, read.name, n_elements);
   CHECK(static_cast<int64_t>(read.values.size()) == n_elements);
   return read;
 }
@@ -105,12 +107,11 @@ bool GoldenCase::is_quantized() const {
 
 void GoldenCase::write_gguf(const std::string& path) const {
   gguf::Writer writer;
-  for (const MetadataEntry& entry : metadata)
-    std::visit(SetEntry{writer, entry.key}, entry.value);
+  for (const MetadataEntry& entry : metadata) std::visit(SetEntry{writer, entry.key}, entry.value);
   for (const CaseTensor& tensor : tensors) {
     const bool is_f32 = tensor.blocks.empty();
-    const auto bytes = is_f32 ? std::as_bytes(std::span(tensor.values))
-                              : std::as_bytes(std::span(tensor.blocks));
+    const auto bytes =
+        is_f32 ? std::as_bytes(std::span(tensor.values)) : std::as_bytes(std::span(tensor.blocks));
     CHECK(writer.add_tensor(tensor.name, is_f32 ? DType::F32 : DType::MXFP4, tensor.shape, bytes));
   }
   CHECK(writer.write(path));

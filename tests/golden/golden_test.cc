@@ -22,11 +22,12 @@ constexpr double kTolerance = 2e-5;  // of the range of the logits
 // about 4, so one is off by up to 4 x 2^-12, and the softmax makes of it the same share of a
 // weight: 2^-10 in each of two layers.
 constexpr double kHalfCacheTolerance = 0x1p-9;
-// A backend may round what quantized weights are multiplied with to 8 bits, which moves a product by
-// 0.0091 of its standard deviation (tests/ops/tolerance.h).  Through gate, up and down that is
-// sqrt(1 + 1 + 4) as much, since what down reads is a product of two, whose largest of 32 lies twice
-// as far out; through two layers of experts, which are nearly all of the residual stream, sqrt(2)
-// times that.  The worst of 830 logits is 4 standard deviations off, and 7 of them are their range.
+// A backend may round what quantized weights are multiplied with to 8 bits, which moves a product
+// by 0.0091 of its standard deviation (tests/ops/tolerance.h).  Through gate, up and down that is
+// sqrt(1 + 1 + 4) as much, since what down reads is a product of two, whose largest of 32 lies
+// twice as far out; through two layers of experts, which are nearly all of the residual stream,
+// sqrt(2) times that.  The worst of 830 logits is 4 standard deviations off, and 7 of them are
+// their range.
 constexpr double kInt8Tolerance = 0.0091 * 2.45 * 1.41 * 4 / 7;
 constexpr int64_t kBudgetBytes = int64_t{1} << 30;
 
@@ -100,12 +101,22 @@ TEST_P(Golden, EveryCpuTableGivesTheLogitsOfTransformers) {
 }
 
 TEST_P(Golden, ChunksChangeNoBit) {
-  const Result<Logits> whole = run(case_);
-  ASSERT_TRUE(whole);
-  for (const int64_t chunk_tokens : {1, 7, 64}) {
-    const Result<Logits> chunked = run(case_, {.chunk_tokens = chunk_tokens});
-    ASSERT_TRUE(chunked);
-    EXPECT_EQ(*whole, *chunked) << chunk_tokens;
+  const auto check = [&](ops::Backend& backend) {
+    const Result<Logits> whole = run(backend, case_);
+    ASSERT_TRUE(whole);
+    for (const int64_t chunk_tokens : {1, 7, 64}) {
+      const Result<Logits> chunked = run(backend, case_, {.chunk_tokens = chunk_tokens});
+      ASSERT_TRUE(chunked);
+      EXPECT_EQ(*whole, *chunked) << backend.spec().name() << " " << chunk_tokens;
+    }
+  };
+  ref::RefBackend ref_backend(team_, ledger_);
+  check(ref_backend);
+  for (const cpu::Isa& isa : cpu::isas()) {
+    if (!isa.can_run()) continue;
+    SCOPED_TRACE(isa.name());
+    cpu::CpuBackend backend(team_, ledger_, *isa.kernels);
+    check(backend);
   }
 }
 
@@ -169,8 +180,7 @@ constexpr Inert kInert[] = {
     {".feed_forward_length", "doubled halved", "experts have a width of their own", "qwen3moe"},
     {".feed_forward_length", "doubled halved", "experts have a width of their own", "gpt_oss"},
     {".expert_feed_forward_length", "removed", "feed_forward_length says the same", "gpt_oss"},
-    {".rope.scaling.original_context_length", "", "no longrope to choose for",
-     "phi3_window"},
+    {".rope.scaling.original_context_length", "", "no longrope to choose for", "phi3_window"},
     {".rope.scaling.original_context_length", "halved", "100 tokens still exceed it",
      "phi3_longrope_long"},
     {".rope.scaling.original_context_length", "doubled removed", "100 tokens still fit into it",
@@ -202,10 +212,8 @@ std::optional<decltype(MetadataEntry::value)> default_of(const GoldenCase& golde
     return find(".embedding_length").value() / find(".attention.head_count").value();
   };
   if (key == ".attention.head_count_kv") return find(".attention.head_count");
-  if (key == ".attention.key_length" || key == ".attention.value_length")
-    return even_share();
-  if (key == ".rope.dimension_count")
-    return find(".attention.key_length").value_or(even_share());
+  if (key == ".attention.key_length" || key == ".attention.value_length") return even_share();
+  if (key == ".rope.dimension_count") return find(".attention.key_length").value_or(even_share());
   if (key == ".rope.scaling.type") return "linear";
   return std::nullopt;
 }

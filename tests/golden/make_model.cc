@@ -21,12 +21,14 @@ struct Shape {
   int64_t n_layers, model_dim, ffn_dim, n_heads, n_kv_heads, head_dim;
   float rope_theta;
   uint32_t context_tokens_max;
+  int64_t n_experts = 0, n_experts_used = 0;
 };
 
 constexpr Shape kShapes[] = {
     {"135m", 30, 576, 1536, 9, 3, 64, 100000.0f, 8192},      // as SmolLM2-135M
     {"0.5b", 24, 896, 4864, 14, 2, 64, 1000000.0f, 32768},   // as Qwen2-0.5B
     {"1.2b", 16, 2048, 8192, 32, 8, 64, 500000.0f, 131072},  // as Llama-3.2-1B
+    {"16x40m", 12, 1024, 1024, 16, 4, 64, 500000.0f, 8192, 16, 2},
 };
 
 // How one type is filled: random bytes, and the scale of each quant_block set so that the weights'
@@ -140,6 +142,10 @@ class ModelWriter {
     count("attention.key_length", shape_.head_dim);
     count("attention.value_length", shape_.head_dim);
     count("rope.dimension_count", shape_.head_dim);
+    if (shape_.n_experts > 0) {
+      count("expert_count", shape_.n_experts);
+      count("expert_used_count", shape_.n_experts_used);
+    }
     writer_.set("llama.rope.freq_base", shape_.rope_theta);
     writer_.set("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   }
@@ -157,9 +163,33 @@ class ModelWriter {
     matrix("attn_v.weight", kv_width, shape_.model_dim);
     matrix("attn_output.weight", shape_.model_dim, q_width);
     add_norm(prefix + "ffn_norm.weight");
+    if (shape_.n_experts > 0) return add_experts(prefix);
     matrix("ffn_gate.weight", shape_.ffn_dim, shape_.model_dim);
     matrix("ffn_up.weight", shape_.ffn_dim, shape_.model_dim);
     matrix("ffn_down.weight", shape_.model_dim, shape_.ffn_dim);
+  }
+
+  void add_experts(const std::string& prefix) {
+    const int64_t n = shape_.n_experts;
+    add_router(prefix + "ffn_gate_inp.weight");
+    add_matrix(prefix + "ffn_gate_exps.weight", dtype_, shape_.ffn_dim, shape_.model_dim, n);
+    add_matrix(prefix + "ffn_up_exps.weight", dtype_, shape_.ffn_dim, shape_.model_dim, n);
+    add_matrix(prefix + "ffn_down_exps.weight", dtype_, shape_.model_dim, shape_.ffn_dim, n);
+  }
+
+  // Logits of standard deviation 1.
+  void add_router(const std::string& name) {
+    add(name, DType::F32, {shape_.model_dim, shape_.n_experts},
+        [this, name](const auto& sink) -> Result<void> {
+          Generator generator(name);
+          const float largest = std::sqrt(3.0f / static_cast<float>(shape_.model_dim));
+          std::vector<float> row(static_cast<size_t>(shape_.model_dim));
+          for (int64_t i = 0; i < shape_.n_experts; ++i) {
+            for (float& x : row) x = largest * generator.uniform();
+            HWTV_TRY_VOID(sink(std::as_bytes(std::span(row))));
+          }
+          return {};
+        });
   }
 
   void add_norm(const std::string& name) {
@@ -170,14 +200,17 @@ class ModelWriter {
   }
 
   // Weights of standard deviation 1 / sqrt(n_in): a row keeps its size from layer to layer.
-  void add_matrix(const std::string& name, DType dtype, int64_t n_out, int64_t n_in) {
+  void add_matrix(const std::string& name, DType dtype, int64_t n_out, int64_t n_in,
+                  int64_t n_experts = 1) {
     const double deviation = 1.0 / std::sqrt(static_cast<double>(n_in));
     const int64_t row_bytes = dtype_bytes(dtype, n_in);
-    add(name, dtype, {n_in, n_out}, [=](const auto& sink) -> Result<void> {
+    std::vector<int64_t> shape = {n_in, n_out};
+    if (n_experts > 1) shape.push_back(n_experts);
+    add(name, dtype, shape, [=](const auto& sink) -> Result<void> {
       Generator generator(name);
       std::vector<std::byte> row(static_cast<size_t>(row_bytes + 8));
       const std::span<std::byte> filled = std::span(row).first(static_cast<size_t>(row_bytes));
-      for (int64_t i = 0; i < n_out; ++i) {
+      for (int64_t i = 0; i < n_experts * n_out; ++i) {
         if (dtype == DType::F16)
           fill_f16(generator, deviation, filled);
         else
@@ -209,7 +242,7 @@ int make_model(const char* shape_name, const char* type, const char* tokenizer, 
     ModelWriter(shape, *dtype, file).write(out);
     return 0;
   }
-  die("SHAPE is one of 135m, 0.5b and 1.2b");
+  die("SHAPE is one of 135m, 0.5b, 1.2b and 16x40m");
 }
 
 }  // namespace

@@ -119,15 +119,6 @@ TEST(Model, RefusesFewerLayersThanTheFileHolds) {
   EXPECT_NE(refusal(file).what.find("9 tensors"), std::string::npos);
 }
 
-TEST(Model, RefusesExpertsByName) {
-  TinyFile file;
-  file.metadata["llama.expert_count"] = 8u;
-  file.metadata["llama.expert_used_count"] = 2u;
-  const Error error = refusal(file);
-  EXPECT_EQ(error.code, ErrorCode::unsupported);
-  EXPECT_NE(error.what.find("8 experts"), std::string::npos) << error.what;
-}
-
 TEST(Model, RefusesAVocabularyWithoutTensors) {
   TinyFile file;
   file.tensors.clear();

@@ -97,8 +97,8 @@ TEST_F(WorkTest, ExpertsAreReadWhereTokensTouchThem) {
     decl.n_experts = 8;
     return program_.add_weight(decl);
   };
-  const ExpertMatMul op{tokens(64), tokens(8), experts(10, 64), weight(DType::F32, 8, 10), 2,
-                        tokens(20)};
+  const ExpertMatMul op{tokens(64), tokens(8), experts(10, 64), weight(DType::F32, 8, 10),
+                        2,          tokens(20)};
   // 2 of 8 experts for each of 3 tokens: 8 (1 - (3/4)^3) of them, of 360 bytes and 40 of bias.
   expect(op, {.read_bytes = 768 + 96 + 4.625 * 400,
               .written_bytes = 240,

@@ -48,7 +48,8 @@ class Run {
  public:
   explicit Run(const Step& step) : step_(step), program_(step.executable.program()) {}
 
-  // Runs the op at `at`, with those after it that are one piece of work with it, and gives the next.
+  // Runs the op at `at`, with those after it that are one piece of work with it, and gives the
+  // next.
   size_t next(size_t at) {
     const ops::Op& op = program_.ops[at].op;
     if (std::holds_alternative<ops::MatMul>(op)) return mat_muls(at);

@@ -99,8 +99,7 @@ std::vector<std::string> CpuExecutable::kernels() const {
     const ops::WeightId product = product_weight(program_->ops[i].op);
     if (product == ops::kNoWeight) continue;
     const Kernels& many = product_table(product, RowsClass::many);
-    if (&many != &product_table(product, RowsClass::one))
-      names[i] += fmt::format("/{}", many.name);
+    if (&many != &product_table(product, RowsClass::one)) names[i] += fmt::format("/{}", many.name);
   }
   return names;
 }

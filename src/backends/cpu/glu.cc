@@ -19,8 +19,8 @@ GluKind kind_of(ops::Activation activation) {
 
 void run_rows(const ops::Glu& op, RowRange rows, const Step& step) {
   const int64_t width = step.width(op.gate), at = rows.begin * width;
-  step.executable.table().glu(kind_of(op.activation), step.value(op.gate) + at, step.value(op.up) + at,
-                              rows.n() * width, step.value(op.out) + at);
+  step.executable.table().glu(kind_of(op.activation), step.value(op.gate) + at,
+                              step.value(op.up) + at, rows.n() * width, step.value(op.out) + at);
 }
 
 }  // namespace hwtv::cpu

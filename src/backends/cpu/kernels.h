@@ -48,7 +48,8 @@ struct MatMulArgs {
   const float* x;           // (n_rows, n_in); read by the kernels of F32, F16 and BF16
   QuantizedRows quantized;  // read by all others
   float* out;               // (n_rows, n_out)
-  const int32_t* out_rows = nullptr;  // which row of out each row goes to; null: its own.  Packed only
+  const int32_t* out_rows =
+      nullptr;  // which row of out each row goes to; null: its own.  Packed only
 };
 
 // A rectangle of a matrix product.

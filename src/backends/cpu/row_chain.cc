@@ -8,12 +8,12 @@ namespace hwtv::cpu {
 namespace {
 
 template <typename Op>
-constexpr bool kIsRowWise = std::is_same_v<Op, ops::Embed> || std::is_same_v<Op, ops::RmsNorm> ||
-                            std::is_same_v<Op, ops::Rope> || std::is_same_v<Op, ops::KvWrite> ||
-                            std::is_same_v<Op, ops::Glu> || std::is_same_v<Op, ops::Add> ||
-                            std::is_same_v<Op, ops::Softcap> ||
-                            std::is_same_v<Op, ops::SigmoidGate> ||
-                            std::is_same_v<Op, ops::Route> || std::is_same_v<Op, ops::ExpertSum>;
+constexpr bool kIsRowWise =
+    std::is_same_v<Op, ops::Embed> || std::is_same_v<Op, ops::RmsNorm> ||
+    std::is_same_v<Op, ops::Rope> || std::is_same_v<Op, ops::KvWrite> ||
+    std::is_same_v<Op, ops::Glu> || std::is_same_v<Op, ops::Add> ||
+    std::is_same_v<Op, ops::Softcap> || std::is_same_v<Op, ops::SigmoidGate> ||
+    std::is_same_v<Op, ops::Route> || std::is_same_v<Op, ops::ExpertSum>;
 
 // A value with the rows of a row-wise op, as wide as what the op does for each.
 ops::ValueId rows_of(const ops::Op& op) {

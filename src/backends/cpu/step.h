@@ -76,7 +76,7 @@ struct ExpertOrder {
 };
 ExpertOrder order_by_expert(ops::ValueId shares, int64_t n_used, const Step& step);
 
-// The products of consecutive ExpertMatMuls that read one input and the same shares, likewise.  Each
+// The products of consecutive ExpertMatMuls that read one input and the same shares, likewise. Each
 // expert's matrix is read once for all rows of the step that use it.  Leaves the QuantizedRows of
 // no value behind.
 void run_expert_mat_muls(std::span<const ops::ExpertMatMul* const> ops, const ExpertOrder& order,

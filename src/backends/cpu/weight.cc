@@ -14,15 +14,14 @@ constexpr int64_t kPieceBytes = int64_t{1} << 20;  // packed by one thread, then
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kMostBlockBytes = 256;
 
-// Re-lays a weight with all threads, letting go of the source piece by piece.  Each expert's matrix has
-// tiles of its own.
+// Re-lays a weight with all threads, letting go of the source piece by piece.  Each expert's matrix
+// has tiles of its own.
 Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            ThreadTeam& team, hw::Ledger& ledger) {
   const WeightType type = *weight_type(decl.dtype);
   Weight weight{.decl = decl, .is_packed = true};
-  HWTV_TRY(weight.held,
-           hw::Buffer::allocate_untouched(ledger, hw::Use::packed_weights, decl.name,
-                                          decl.n_experts * packed_matrix_bytes(decl)));
+  HWTV_TRY(weight.held, hw::Buffer::allocate_untouched(ledger, hw::Use::packed_weights, decl.name,
+                                                       decl.n_experts * packed_matrix_bytes(decl)));
   const int64_t row_bytes = dtype_bytes(decl.dtype, decl.width);
   const int64_t n_tiles = (decl.n_rows + kTileOutputs - 1) / kTileOutputs;  // of one expert
   const int64_t grain = std::max<int64_t>(1, kPieceBytes / (kTileOutputs * row_bytes));
@@ -32,12 +31,11 @@ Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource&
   team.for_each_chunk(decl.n_experts * n_tiles, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t tile = begin; tile < end;) {
       const int64_t expert = tile / n_tiles, expert_end = std::min((expert + 1) * n_tiles, end);
-      pack_tiles(type,
-                 reinterpret_cast<const uint8_t*>(source.bytes.data()) +
-                     expert * decl.matrix_bytes(),
-                 decl.n_rows, decl.width, tile - expert * n_tiles, expert_end - expert * n_tiles,
-                 reinterpret_cast<uint8_t*>(weight.held.data()) +
-                     expert * packed_matrix_bytes(decl));
+      pack_tiles(
+          type,
+          reinterpret_cast<const uint8_t*>(source.bytes.data()) + expert * decl.matrix_bytes(),
+          decl.n_rows, decl.width, tile - expert * n_tiles, expert_end - expert * n_tiles,
+          reinterpret_cast<uint8_t*>(weight.held.data()) + expert * packed_matrix_bytes(decl));
       tile = expert_end;
     }
     const int64_t first = row_of_tile(begin), last = row_of_tile(end);
@@ -52,8 +50,8 @@ Result<Weight> pack_weight(const ops::WeightDecl& decl, const ops::WeightSource&
 Result<Weight> copy_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            ThreadTeam& team, hw::Ledger& ledger) {
   Weight weight{.decl = decl};
-  HWTV_TRY(weight.held, hw::Buffer::allocate_untouched(ledger, hw::Use::weights, decl.name,
-                                                       decl.n_bytes()));
+  HWTV_TRY(weight.held,
+           hw::Buffer::allocate_untouched(ledger, hw::Use::weights, decl.name, decl.n_bytes()));
   team.for_each_chunk(decl.n_bytes(), kPieceBytes, [&](int64_t begin, int64_t end, int) {
     const auto piece =
         source.bytes.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
