@@ -59,7 +59,8 @@ void BenchMeasure::add_joules(const probe::Observed<double>& joules, BenchResult
 Result<void> BenchMeasure::measure_prefill(BenchResult& result) {
   const observe::StepTotals before = session_.recorder().totals().prefill;
   const EnergyReading energy_before = read_energy();
-  HWTV_TRY_VOID(session_.engine().add(request_for(session_, random_prompt(result.test.n_prompt), 0, false)));
+  HWTV_TRY_VOID(
+      session_.engine().add(request_for(session_, random_prompt(result.test.n_prompt), 0, false)));
   HWTV_TRY_VOID(compute_all());
   const observe::StepTotals done = session_.recorder().totals().prefill.since(before);
   result.n_tokens = done.n_tokens;

@@ -91,7 +91,8 @@ Result<int> run(const RunOptions& options) {
     return fail(ErrorCode::invalid_request, "--raw and --chat-template exclude each other",
                 "use one of them");
   if (options.n_tokens < 1)
-    return fail(ErrorCode::invalid_request, fmt::format("-n {} asks for no tokens", options.n_tokens),
+    return fail(ErrorCode::invalid_request,
+                fmt::format("-n {} asks for no tokens", options.n_tokens),
                 "give -n a positive number");
   HWTV_TRY(const engine::SamplingParams sampling, sampling_params(options.sampling));
   HWTV_TRY(const std::string text, prompt_text(options));

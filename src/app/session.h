@@ -28,12 +28,12 @@ struct SessionOptions {
   int64_t chunk = 256;  // tokens of a prefill step
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
-  int64_t n_outputs = 1;          // output rows of a step
-  bool no_pack = false;           // read quantized weights where the file has them
-  int64_t kv_pool_tokens = 0;     // of all sequences together; 0: n_seqs contexts
-  std::string speculate = "off";  // auto, off, lookup, draft
-  int64_t draft_max = 15;         // guessed tokens of a step
-  std::string draft;              // the draft model; empty: none
+  int64_t n_outputs = 1;              // output rows of a step
+  bool no_pack = false;               // read quantized weights where the file has them
+  int64_t kv_pool_tokens = 0;         // of all sequences together; 0: n_seqs contexts
+  std::string speculate = "off";      // auto, off, lookup, draft
+  int64_t draft_max = 15;             // guessed tokens of a step
+  std::string draft;                  // the draft model; empty: none
   std::vector<std::string> adapters;  // LoRA files, each with an optional ":scale"
   bool profile = false;
   bool quiet = false;                 // no progress

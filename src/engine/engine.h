@@ -52,7 +52,8 @@ class Engine {
   // Queues a sequence.  It starts when the pool can hold its prompt and whole answer, and once
   // started it finishes: nothing started is ever refused or preempted.
   // Errors: invalid_request (an empty prompt, a token outside the vocabulary, an adapter that the
-  // model has not or that is named twice, a parameter outside its range, more tokens than a context holds: with both numbers and one that works).
+  // model has not or that is named twice, a parameter outside its range, more tokens than a context
+  // holds: with both numbers and one that works).
   Result<SequenceId> add(SequenceRequest request);
 
   // Computes one step and gives one event per sequence that gained a token or ended.

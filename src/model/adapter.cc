@@ -20,10 +20,11 @@ constexpr const char* kConvertAgain = "fetch the adapter again, or convert it ag
 // A matrix of floats of some kind.
 Result<void> check_matrix(const gguf::TensorInfo& tensor) {
   if (tensor.shape.size() == 3)
-    return fail(ErrorCode::unsupported,
-                fmt::format("the adapter's {} has the shape {}: of experts, which cannot be adapted",
-                            tensor.name, format_shape(tensor.shape)),
-                "use an adapter of the attention's matrices");
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("the adapter's {} has the shape {}: of experts, which cannot be adapted",
+                    tensor.name, format_shape(tensor.shape)),
+        "use an adapter of the attention's matrices");
   if (tensor.shape.size() != 2)
     return fail(ErrorCode::corrupt_file,
                 fmt::format("the adapter's {} has the shape {}, expected a matrix", tensor.name,
@@ -68,11 +69,12 @@ Result<void> Adapter::check_kind() const {
                 fmt::format("{} is an adapter of type '{}'; only 'lora' can be used", name(), kind),
                 "use a LoRA adapter");
   if (file_.find("adapter.alora.invocation_tokens") != nullptr)
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} is an activated LoRA (adapter.alora.invocation_tokens), which works "
-                            "from certain tokens on",
-                            name()),
-                "use a plain LoRA adapter");
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("{} is an activated LoRA (adapter.alora.invocation_tokens), which works "
+                    "from certain tokens on",
+                    name()),
+        "use a plain LoRA adapter");
   return {};
 }
 
@@ -81,11 +83,12 @@ Result<void> Adapter::read_pairs() {
   for (const gguf::TensorInfo& tensor : file_.tensors()) {
     const bool is_a = tensor.name.ends_with(kSuffixA);
     if (!is_a && !tensor.name.ends_with(kSuffixB))
-      return fail(ErrorCode::unsupported,
-                  fmt::format("the adapter has a tensor {}, which is no lora_a and no lora_b: answers "
-                              "without it would be wrong",
-                              tensor.name),
-                  "convert an adapter of LoRA pairs only");
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format("the adapter has a tensor {}, which is no lora_a and no lora_b: answers "
+                      "without it would be wrong",
+                      tensor.name),
+          "convert an adapter of LoRA pairs only");
     HWTV_TRY_VOID(check_matrix(tensor));
     const std::string_view base = tensor.name.substr(0, tensor.name.size() - kSuffixA.size());
     Pair& pair = found.try_emplace(base, Pair{base, nullptr, nullptr, 0}).first->second;
@@ -100,12 +103,13 @@ Result<void> Adapter::read_pairs() {
                               pair.a ? kSuffixA : kSuffixB, pair.a ? kSuffixB : kSuffixA),
                   kConvertAgain);
     if (pair.rank() != pair.b->shape[0])
-      return fail(ErrorCode::corrupt_file,
-                  fmt::format("the ranks of the adapter's pair for {} differ: {} in lora_a ({}), {} in "
-                              "lora_b ({})",
-                              tensor, pair.rank(), format_shape(pair.a->shape), pair.b->shape[0],
-                              format_shape(pair.b->shape)),
-                  kConvertAgain);
+      return fail(
+          ErrorCode::corrupt_file,
+          fmt::format("the ranks of the adapter's pair for {} differ: {} in lora_a ({}), {} in "
+                      "lora_b ({})",
+                      tensor, pair.rank(), format_shape(pair.a->shape), pair.b->shape[0],
+                      format_shape(pair.b->shape)),
+          kConvertAgain);
     pairs_.push_back(pair);
   }
   return {};

@@ -1,5 +1,5 @@
-// A LoRA adapter: a GGUF file with a pair of low-rank matrices for some of a model's, as the llama.cpp
-// project's converter writes it.  Opening reads the header only.
+// A LoRA adapter: a GGUF file with a pair of low-rank matrices for some of a model's, as the
+// llama.cpp project's converter writes it.  Opening reads the header only.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -34,11 +34,11 @@ class Adapter {
   Result<void> check_base(const gguf::File& model) const;
 
   const gguf::File& file() const { return file_; }
-  std::string name() const;  // the file's, without its folder
-  float scale() const { return scale_; }  // as asked for
+  std::string name() const;                               // the file's, without its folder
+  float scale() const { return scale_; }                  // as asked for
   std::span<const Pair> pairs() const { return pairs_; }  // sorted by tensor
   const Pair* find(std::string_view tensor) const;        // nullptr: none
-  int64_t n_bytes() const;  // of all pairs, as the file stores them
+  int64_t n_bytes() const;                                // of all pairs, as the file stores them
 
  private:
   Adapter(gguf::File file, float scale) : file_(std::move(file)), scale_(scale) {}

@@ -26,7 +26,10 @@ class DecoderRecord {
  public:
   DecoderRecord(const Decoder& decoder, const ModelConfig& config, const gguf::File& file,
                 const RecordOptions& options)
-      : d_(decoder), c_(config), r_(file, options.adapters), rope_factors_(read_rope_factors(options)) {
+      : d_(decoder),
+        c_(config),
+        r_(file, options.adapters),
+        rope_factors_(read_rope_factors(options)) {
     CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
     for (const DecoderLayer& layer : d_.layers) kv_layers_.push_back(add_kv_layer(layer, options));
   }

@@ -253,10 +253,11 @@ Result<void> Recorder::check_adapted() const {
             return decl.adapter == static_cast<int32_t>(i) && decl.name == pair.a->name;
           });
       if (!is_declared)
-        return fail(ErrorCode::unsupported,
-                    fmt::format("{} adapts {}, which is no matrix of a plain product here",
-                                adapters_[i].name(), pair.tensor),
-                    "use an adapter of the matrices of attention and of dense feed-forward networks");
+        return fail(
+            ErrorCode::unsupported,
+            fmt::format("{} adapts {}, which is no matrix of a plain product here",
+                        adapters_[i].name(), pair.tensor),
+            "use an adapter of the matrices of attention and of dense feed-forward networks");
     }
   return {};
 }

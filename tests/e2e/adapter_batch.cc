@@ -1,6 +1,7 @@
-// adapter_batch MODEL N THREADS CHUNK TEMPERATURE SPECULATE PROMPT:ADAPTERS... -- FILE...: computes N tokens
-// for each of the sequences side by side, and prints for each the hashes of its ids and of every row of
-// logits they were chosen from, and its text.  PROMPT is a text, ADAPTERS a list of indices of the FILEs
+// adapter_batch MODEL N THREADS CHUNK TEMPERATURE SPECULATE PROMPT:ADAPTERS... -- FILE...: computes
+// N tokens for each of the sequences side by side, and prints for each the hashes of its ids and of
+// every row of logits they were chosen from, and its text.  PROMPT is a text, ADAPTERS a list of
+// indices of the FILEs
 // ("0", "2,0"; "" for none).  Alone or with mates, a sequence's line must stay the same.
 #include <fmt/format.h>
 
@@ -46,8 +47,8 @@ engine::SequenceRequest request_for(const Session& session, const Arguments& arg
                                     const std::string& sequence) {
   const size_t colon = sequence.rfind(':');
   engine::SequenceRequest request;
-  request.prompt = with_bos(session.tokenizer(),
-                            session.tokenizer().encode(sequence.substr(0, colon), false));
+  request.prompt =
+      with_bos(session.tokenizer(), session.tokenizer().encode(sequence.substr(0, colon), false));
   request.n_tokens_max = arguments.n_tokens;
   request.sampling.temperature = arguments.temperature;
   request.sampling.seed = 7;
@@ -92,8 +93,9 @@ Result<std::string> run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 9) {
-    fmt::print(stderr, "usage: adapter_batch MODEL N THREADS CHUNK TEMPERATURE SPECULATE "
-                       "PROMPT:ADAPTERS... -- FILE...\n");
+    fmt::print(stderr,
+               "usage: adapter_batch MODEL N THREADS CHUNK TEMPERATURE SPECULATE "
+               "PROMPT:ADAPTERS... -- FILE...\n");
     return 2;
   }
   const auto result = hwtv::app::run(hwtv::app::parse(argc, argv));

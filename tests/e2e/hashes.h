@@ -11,8 +11,7 @@ namespace hwtv::app {
 class Hash {  // FNV-1a
  public:
   void mix(std::span<const std::byte> bytes) {
-    for (const std::byte b : bytes)
-      value_ = (value_ ^ static_cast<uint64_t>(b)) * 1099511628211ull;
+    for (const std::byte b : bytes) value_ = (value_ ^ static_cast<uint64_t>(b)) * 1099511628211ull;
   }
   uint64_t value() const { return value_; }
 

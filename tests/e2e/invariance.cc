@@ -1,7 +1,7 @@
-// invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE: computes N tokens and prints hashes
-// of the ids and of every row of logits they were chosen from.  Whatever THREADS, CHUNK (0: the prompt in
-// one step), MATES (other sequences in the same steps) and SPECULATE (off, auto, lookup) are, the hashes
-// must stay the same.
+// invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE: computes N tokens and prints
+// hashes of the ids and of every row of logits they were chosen from.  Whatever THREADS, CHUNK (0:
+// the prompt in one step), MATES (other sequences in the same steps) and SPECULATE (off, auto,
+// lookup) are, the hashes must stay the same.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -37,9 +37,9 @@ Result<void> add_mates(engine::Engine& engine, const std::vector<int32_t>& promp
                        const Arguments& arguments) {
   for (int64_t i = 0; i < arguments.n_mates; ++i) {
     const auto cut = static_cast<ptrdiff_t>(prompt.size()) * (i + 1) / (arguments.n_mates + 1);
-    engine::SequenceRequest mate = request_for({prompt.begin() + cut, prompt.end()},
-                                               std::max<int64_t>(1, arguments.n_tokens / (i + 2)),
-                                               arguments);
+    engine::SequenceRequest mate =
+        request_for({prompt.begin() + cut, prompt.end()},
+                    std::max<int64_t>(1, arguments.n_tokens / (i + 2)), arguments);
     mate.sampling.seed = 100 + static_cast<uint64_t>(i);
     HWTV_TRY(const engine::SequenceId id, engine.add(std::move(mate)));
     (void)id;
@@ -80,7 +80,8 @@ Result<std::string> hashes(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   if (argc != 9) {
-    fmt::print(stderr, "usage: invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE\n");
+    fmt::print(stderr,
+               "usage: invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE\n");
     return 2;
   }
   const auto result =

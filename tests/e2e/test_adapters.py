@@ -18,15 +18,16 @@ class AdaptersTest(ProgramTest):
         super().setUp()
         self.model = self.folder / "model.gguf"
         numbers = random.Random(1)
-        write_model(self.model, 2, 64, 96, 4, 2, 16, 256,
+        write_model(self.model, 2, 64, 96, 4, 2, 16, 512,
                     lambda n: bytes_of([numbers.uniform(-0.3, 0.3) for _ in range(n)], "F16"))
         self.shapes = matrices(json.loads(self.good("inspect", self.model, "--json")))
         self.adapters = [self.folder / f"{name}.gguf" for name in "abc"]
         for seed, (path, rank) in enumerate(zip(self.adapters, (4, 16, 3))):
-            write_adapter(path, self.shapes, rank, seed, size=0.3, type_name="F16" if seed == 1 else "F32")
+            write_adapter(path, self.shapes, rank, seed, 0.3, type_name="F16" if seed == 1 else "F32")
 
     def answer(self, *words):
-        return json.loads(self.good("run", self.model, "-p", "abc", "-n", "24", "--temp", "0", "--json", *words))
+        return json.loads(self.good("run", self.model, "-p", "abc", "-n", "24", "--temp", "0", "--json",
+                                    *words))
 
     def lora(self, *which):
         return [word for index in which for word in ("--lora", self.adapters[index])]
@@ -48,7 +49,8 @@ class AdaptersTest(ProgramTest):
         plain, first = self.answer(), self.answer(*self.lora(0))
         both = self.answer(*self.lora(0, 1))
         self.assertEqual(len({json.dumps(one["answer_tokens"]) for one in (plain, first, both)}), 3)
-        self.assertEqual(self.answer("--lora", f"{self.adapters[0]}:0")["answer_tokens"], plain["answer_tokens"])
+        self.assertEqual(self.answer("--lora", f"{self.adapters[0]}:0")["answer_tokens"],
+                         plain["answer_tokens"])
         self.assertEqual(self.answer("--lora", f"{self.adapters[0]}:1.0")["answer_tokens"],
                          first["answer_tokens"])
         self.assertEqual(self.answer(*self.lora(0, 1), "--no-pack")["answer_tokens"], both["answer_tokens"])

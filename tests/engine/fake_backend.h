@@ -60,8 +60,7 @@ class FakeBackend final : public ops::Backend {
       for (const int32_t adapter : slice.adapters) adapters = 8 * adapters + adapter + 1;
       for (int64_t i = 0; i < slice.n_tokens; ++i) {
         const int64_t row = slice.first_row + i, position = slice.first_position + i;
-        cell(self, slice, position) =
-            input.tokens[static_cast<size_t>(row)] + 1000 * adapters;
+        cell(self, slice, position) = input.tokens[static_cast<size_t>(row)] + 1000 * adapters;
         if (next_output < input.output_rows.size() && input.output_rows[next_output] == row) {
           append_logits(self, slice, position);
           ++next_output;

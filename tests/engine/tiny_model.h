@@ -58,7 +58,8 @@ inline model::Model tiny_model(int n_adapters = 0) {
   std::vector<model::Adapter> adapters;
   for (int i = 0; i < n_adapters; ++i)
     adapters.push_back(std::move(*model::Adapter::open(adapter_path, 1)));
-  auto opened = model::Model::from_file(std::move(*gguf::File::open(path)), {}, std::move(adapters));
+  auto opened =
+      model::Model::from_file(std::move(*gguf::File::open(path)), {}, std::move(adapters));
   EXPECT_TRUE(opened) << opened.error().what;
   return std::move(*opened);
 }

@@ -132,8 +132,7 @@ TEST_P(AdapterGolden, GivesTheLogitsOfMergedWeights) {
   const Result<model::Model> model = adapted();
   ASSERT_TRUE(model) << model.error().what;
   const auto n_prompt = static_cast<int64_t>(base_.prompt.size());
-  const auto merged =
-      model::Model::open(folder_ / "merged.gguf", {.context_tokens = n_prompt});
+  const auto merged = model::Model::open(folder_ / "merged.gguf", {.context_tokens = n_prompt});
   const auto base = model::Model::open(folder_ / "base.gguf", {.context_tokens = n_prompt});
   ASSERT_TRUE(merged && base);
   ref::RefBackend ref(team_, ledger_);

@@ -50,15 +50,17 @@ inline Result<Logits> forward(ops::Backend& backend, const model::Model& model,
   Logits logits;
   for (int64_t first = 0; first < n_prompt; first += chunk) {
     const int64_t n = std::min(chunk, n_prompt - first);
-    const ops::SliceInput slice{.n_tokens = n, .first_position = first, .block_tables = tables,
+    const ops::SliceInput slice{.n_tokens = n,
+                                .first_position = first,
+                                .block_tables = tables,
                                 .adapters = options.adapters};
     std::vector<int32_t> output_rows;
     for (const int32_t row : rows)
       if (row >= first && row < first + n) output_rows.push_back(row - static_cast<int32_t>(first));
-    const ops::StepInput input{.tokens = prompt.subspan(static_cast<size_t>(first),
-                                                        static_cast<size_t>(n)),
-                               .slices = {&slice, 1},
-                               .output_rows = output_rows};
+    const ops::StepInput input{
+        .tokens = prompt.subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
+        .slices = {&slice, 1},
+        .output_rows = output_rows};
     const ops::Ticket ticket = backend.submit(*executable, input);
     HWTV_TRY(const ops::StepResult result, backend.wait(*executable, ticket));
     const auto vocab_size = static_cast<size_t>(model.config().vocab_size);

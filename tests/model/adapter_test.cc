@@ -91,7 +91,8 @@ TEST_F(AdapterTest, ItsProductsFollowThoseOfTheModel) {
   EXPECT_EQ(a.n_rows, 4);
   EXPECT_EQ(a.width, 96);
   EXPECT_EQ(static_cast<int64_t>(model->weight_bytes(down.pairs[0].a).size()), a.n_bytes());
-  EXPECT_EQ(model->weights_bytes(), TinyFile().open()->weights_bytes() + model->adapters()[0].n_bytes());
+  EXPECT_EQ(model->weights_bytes(),
+            TinyFile().open()->weights_bytes() + model->adapters()[0].n_bytes());
   EXPECT_TRUE(ops_of<ops::Lora>(*TinyFile().open()).empty());
 }
 
@@ -117,17 +118,21 @@ TEST_F(AdapterTest, PairsThatAreNoneAreNamed) {
                  [&](TinyFile& file) { file.remove_tensor(b); });
   expect_refused(ErrorCode::corrupt_file, {b + " without " + a},
                  [&](TinyFile& file) { file.remove_tensor(a); });
-  expect_refused(ErrorCode::corrupt_file, {"attn_q", "5 in lora_a (64 x 5)", "4 in lora_b (4 x 64)"},
-                 [&](TinyFile& file) { file.tensor(a).shape = {64, 5}; });
+  expect_refused(ErrorCode::corrupt_file,
+                 {"attn_q", "5 in lora_a (64 x 5)", "4 in lora_b (4 x 64)"}, [&](TinyFile& file) {
+                   file.tensor(a).shape = {64, 5};
+                 });
   expect_refused(ErrorCode::corrupt_file, {a, "256", "expected a matrix"},
                  [&](TinyFile& file) { file.tensor(a).shape = {256}; });
-  expect_refused(ErrorCode::unsupported, {a, "experts"},
-                 [&](TinyFile& file) { file.tensor(a).shape = {64, 4, 2}; });
+  expect_refused(ErrorCode::unsupported, {a, "experts"}, [&](TinyFile& file) {
+    file.tensor(a).shape = {64, 4, 2};
+  });
   expect_refused(ErrorCode::corrupt_file, {a, "I32"},
                  [&](TinyFile& file) { file.tensor(a).dtype = DType::I32; });
-  expect_refused(ErrorCode::unsupported, {"blk.0.attn_norm.weight", "no lora_a"}, [](TinyFile& file) {
-    file.tensors.push_back({"blk.0.attn_norm.weight", DType::F32, {64}});
-  });
+  expect_refused(ErrorCode::unsupported, {"blk.0.attn_norm.weight", "no lora_a"},
+                 [](TinyFile& file) {
+                   file.tensors.push_back({"blk.0.attn_norm.weight", DType::F32, {64}});
+                 });
 }
 
 TEST_F(AdapterTest, AnotherModelsIsSaidWithBothNumbers) {
@@ -140,9 +145,13 @@ TEST_F(AdapterTest, AnotherModelsIsSaidWithBothNumbers) {
                    file.tensor("blk.1.attn_q.weight.lora_b").name = "blk.7.attn_q.weight.lora_b";
                  });
   expect_refused(ErrorCode::invalid_request, {"attn_q", "32 x 4", "4 x 64", "64 x 64"},
-                 [](TinyFile& file) { file.tensor("blk.1.attn_q.weight.lora_a").shape = {32, 4}; });
+                 [](TinyFile& file) {
+                   file.tensor("blk.1.attn_q.weight.lora_a").shape = {32, 4};
+                 });
   expect_refused(ErrorCode::invalid_request, {"attn_q", "64 x 4", "4 x 32", "64 x 64"},
-                 [](TinyFile& file) { file.tensor("blk.1.attn_q.weight.lora_b").shape = {4, 32}; });
+                 [](TinyFile& file) {
+                   file.tensor("blk.1.attn_q.weight.lora_b").shape = {4, 32};
+                 });
 }
 
 TEST_F(AdapterTest, OnlyProductsCanBeAdapted) {

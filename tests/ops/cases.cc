@@ -533,11 +533,11 @@ void add_lora(Cases& cases) {
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::Q8_0}) {
     add(fmt::format("{}/mixed", dtype_name(dtype)), {.dtype = dtype, .n_in = 96, .n_out = 300},
         mixed);
-    add(fmt::format("{}/one", dtype_name(dtype)), {.dtype = dtype, .ranks = {32}},
-        one_sequence(1));
+    add(fmt::format("{}/one", dtype_name(dtype)), {.dtype = dtype, .ranks = {32}}, one_sequence(1));
   }
   for (const int64_t n_out : {1, 16, 37})
-    add(fmt::format("odd/n_out_{}", n_out), {.n_in = 33, .n_out = n_out, .ranks = {1, 3, 65}}, mixed);
+    add(fmt::format("odd/n_out_{}", n_out), {.n_in = 33, .n_out = n_out, .ranks = {1, 3, 65}},
+        mixed);
   add("outputs", {.of_outputs = true}, mixed);
   add("nobody", {}, {{{1, 40}}});
 }

@@ -130,9 +130,10 @@ TEST(KvGroup, TokenBytes) {
 // Adapter 0 for two tokens, of whose rows one is an output; adapter 1 for one; adapter 2 for none.
 TEST(LoraWorkTest, CountsTheAdaptersThatASequenceNames) {
   static constexpr int32_t kFirst[] = {0}, kBoth[] = {1, 0};
-  static constexpr SliceSize kNamed[] = {{.n_cached = 8, .n_tokens = 2, .n_outputs = 1, .adapters = kFirst},
-                                  {.n_cached = 1, .n_tokens = 1, .n_outputs = 1, .adapters = kBoth},
-                                  {.n_cached = 2, .n_tokens = 5, .n_outputs = 1}};
+  static constexpr SliceSize kNamed[] = {
+      {.n_cached = 8, .n_tokens = 2, .n_outputs = 1, .adapters = kFirst},
+      {.n_cached = 1, .n_tokens = 1, .n_outputs = 1, .adapters = kBoth},
+      {.n_cached = 2, .n_tokens = 5, .n_outputs = 1}};
   const StepSizes sizes{.n_tokens = 8, .n_outputs = 3, .n_seqs = 3, .slices = kNamed};
   Program program;
   program.n_adapters = 3;

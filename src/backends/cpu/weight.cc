@@ -66,8 +66,8 @@ Result<Weight> widen_weight(const ops::WeightDecl& decl, const ops::WeightSource
                             ThreadTeam& team, hw::Ledger& ledger) {
   Weight weight{.decl = decl};
   weight.decl.dtype = DType::F32;
-  HWTV_TRY(weight.held, hw::Buffer::allocate_untouched(ledger, hw::Use::weights, decl.name,
-                                                       held_bytes(decl)));
+  HWTV_TRY(weight.held,
+           hw::Buffer::allocate_untouched(ledger, hw::Use::weights, decl.name, held_bytes(decl)));
   const int64_t row_bytes = dtype_bytes(decl.dtype, decl.width);
   team.for_each_chunk(decl.n_rows, 16, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row)
