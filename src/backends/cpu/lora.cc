@@ -72,12 +72,26 @@ class LoraProducts {
     return {piece * kPieceRows, std::min((piece + 1) * kPieceRows, n_rows_)};
   }
 
-  // Outputs [out_begin, out_end) of x . weight^T.  x (n_rows, width); out as args have it
-  void multiply(const Weight& weight, MatMulArgs args, int64_t out_begin, int64_t out_end,
-                int64_t n_rows) const {
-    args.row_bytes = dtype_bytes(weight.decl.dtype, weight.decl.width);
-    args.n_in = weight.decl.width;
-    const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
+  // Outputs [out_begin, out_end) of x . rows^T, where n_out rows of the weight begin at first_row.
+  // x (n_rows, width), out (n_rows, n_out)
+  struct Product {
+    const Weight& weight;
+    int64_t first_row, n_out;
+    const float* x;
+    float* out;
+  };
+  void multiply(const Product& p, int64_t out_begin, int64_t out_end, int64_t n_rows) const {
+    const ops::WeightDecl& decl = p.weight.decl;
+    const int64_t row_bytes = dtype_bytes(decl.dtype, decl.width);
+    const MatMulArgs args = {.weight = p.weight.data() + p.first_row * row_bytes,
+                             .row_bytes = row_bytes,
+                             .n_in = decl.width,
+                             .n_out = p.n_out,
+                             .bias = nullptr,
+                             .x = p.x,
+                             .quantized = {},
+                             .out = p.out};
+    const auto type = static_cast<size_t>(*weight_type(decl.dtype));
     step_.executable.table().matmul[type](args, {out_begin, out_end, 0, n_rows});
   }
 
@@ -86,12 +100,9 @@ class LoraProducts {
       const int64_t begin = tile * kTileOutputs, n = rank(pair);
       if (begin >= n) return;
       const Weight& a = step_.executable.weight(pair.a);
-      multiply(a,
-               {.weight = a.data(),
-                .n_out = n,
-                .x = step_.value(op_.x) + rows.begin * a.decl.width,
-                .out = reduced(pair) + rows.begin * n},
-               begin, std::min(begin + kTileOutputs, n), rows.n());
+      multiply(
+          {a, 0, n, step_.value(op_.x) + rows.begin * a.decl.width, reduced(pair) + rows.begin * n},
+          begin, std::min(begin + kTileOutputs, n), rows.n());
     });
   }
 
@@ -105,12 +116,7 @@ class LoraProducts {
     for_each_pair(all, [&](RowRange rows, const ops::LoraPair& pair) {
       const Weight& b = step_.executable.weight(pair.b);
       float products[kPieceRows * kTileOutputs];  // (rows, n)
-      multiply(b,
-               {.weight = b.data() + first * dtype_bytes(b.decl.dtype, b.decl.width),
-                .n_out = n,
-                .x = reduced(pair) + rows.begin * b.decl.width,
-                .out = products},
-               0, n, rows.n());
+      multiply({b, first, n, reduced(pair) + rows.begin * b.decl.width, products}, 0, n, rows.n());
       for (int64_t row = 0; row < rows.n(); ++row) {
         float* const out = step_.value(op_.out) + (rows.begin + row) * n_out + first;
         for (int64_t i = 0; i < n; ++i) out[i] += pair.scale * products[row * n + i];
