@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/classes.h"
 #include "model/recorder.h"
 
 namespace hwtv::model {
@@ -28,6 +29,7 @@ class DecoderRecord {
                 const RecordOptions& options)
       : d_(decoder),
         c_(config),
+        options_(options),
         r_(file, options.adapters),
         rope_factors_(read_rope_factors(options)) {
     CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
@@ -35,7 +37,8 @@ class DecoderRecord {
   }
 
   Result<ops::Program> record() && {
-    const bool tied = !r_.has("output.weight");
+    const bool has_logits = options_.output == ops::OutputKind::logits;
+    const bool tied = has_logits && !r_.has("output.weight");
     const WeightId embedding = r_.matrix("token_embd.weight", c_.vocab_size, c_.model_dim,
                                          tied ? WeightRole::tied_embedding : WeightRole::embedding);
     ValueId x = r_.embed(embedding, d_.embedding_scale);  // (n_tokens, model_dim), as every x below
@@ -46,6 +49,12 @@ class DecoderRecord {
       x = r_.add(op(layer, "ffn_residual"), feed_forward(layer, x), x);
     }
     x = r_.rms_norm("output_norm", x, norm("output_norm.weight", c_.model_dim), c_.norm_eps);
+    if (!has_logits) {
+      r_.skip("output.weight");
+      record_embeddings(x, c_, options_, r_);
+      return std::move(r_).finish();
+    }
+    for (const char* kind : {"weight", "bias"}) r_.skip(fmt::format("cls.output.{}", kind));
     const WeightId output =
         tied ? embedding
              : r_.matrix("output.weight", c_.vocab_size, c_.model_dim, WeightRole::output);
@@ -88,8 +97,9 @@ class DecoderRecord {
     const WeightId sinks =
         d_.has_sinks ? r_.vector(tensor(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
                      : ops::kNoWeight;
-    x = r_.attention(op(layer, "attention"), q, kv, c_.n_heads, d_.attention_scale,
-                     d_.attention_softcap, sinks);
+    x = r_.attention(
+        op(layer, "attention"), q, kv, c_.n_heads,
+        {.scale = d_.attention_scale, .softcap = d_.attention_softcap, .sinks = sinks});
     x = linear(layer, "attn_output", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
   }
@@ -232,6 +242,7 @@ class DecoderRecord {
 
   const Decoder& d_;
   const ModelConfig& c_;
+  const RecordOptions& options_;
   Recorder r_;
   const WeightId rope_factors_;
   std::vector<KvLayer> kv_layers_;  // by layer
@@ -246,6 +257,12 @@ Result<void> check_dense(const ModelConfig& config) {
                           config.name.empty() ? "this file" : config.name, config.architecture,
                           config.n_experts, config.architecture),
               fmt::format("use a dense model of the {} family", config.architecture));
+}
+
+Result<void> check_causal(const gguf::File& file, const ModelConfig& config) {
+  if (config.causal) return {};
+  return Metadata(file, config.architecture)
+      .unsupported("attention.causal", "is false, and this architecture is run as a decoder");
 }
 
 }  // namespace
@@ -301,6 +318,8 @@ Result<Experts> read_experts(const gguf::File& file, const ModelConfig& config, 
 Result<ops::Program> record_decoder(const Decoder& decoder, const ModelConfig& config,
                                     const gguf::File& file, const RecordOptions& options) {
   if (!decoder.experts) HWTV_TRY_VOID(check_dense(config));
+  HWTV_TRY_VOID(check_causal(file, config));
+  HWTV_TRY_VOID(check_classes(file, config, options));
   return DecoderRecord(decoder, config, file, options).record();
 }
 

@@ -67,6 +67,11 @@ void Recorder::leave_out(const std::string& name, int64_t width) {
   mark_used(name);
 }
 
+std::vector<int64_t> Recorder::shape_of(std::string_view tensor) const {
+  const gguf::TensorInfo* info = file_.find_tensor(tensor);
+  return info ? info->shape : std::vector<int64_t>();
+}
+
 ops::WeightId Recorder::matrix(const std::string& name, int64_t n_out, int64_t n_in,
                                ops::WeightRole role) {
   return weight(name, {n_in, n_out}, role);
@@ -104,6 +109,27 @@ ops::ValueId Recorder::embed(ops::WeightId weight_id, float scale) {
   const ops::ValueId out =
       program_.add_value("embedding", ops::Rows::n_tokens, program_.weight(weight_id).width);
   program_.add_op("embedding", ops::Embed{weight_id, out, scale});
+  return out;
+}
+
+ops::ValueId Recorder::embed(const std::string& name, ops::WeightId weight_id, ops::EmbedBy by) {
+  const ops::ValueId out =
+      program_.add_value(name, ops::Rows::n_tokens, program_.weight(weight_id).width);
+  program_.add_op(name, ops::Embed{weight_id, out, 1, by});
+  return out;
+}
+
+ops::ValueId Recorder::layer_norm(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                                  ops::WeightId bias, float eps) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::LayerNorm{x, weight_id, bias, eps, out});
+  return out;
+}
+
+ops::ValueId Recorder::activate(const std::string& name, ops::ValueId x,
+                                ops::Activation activation) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::Activate{x, activation, out});
   return out;
 }
 
@@ -169,11 +195,11 @@ void Recorder::kv_write(const std::string& name, ops::ValueId k, ops::ValueId v,
 }
 
 ops::ValueId Recorder::attention(const std::string& name, ops::ValueId q, KvLayer layer,
-                                 int64_t n_heads, float scale, float softcap, ops::WeightId sinks) {
+                                 int64_t n_heads, const Scores& scores) {
   const ops::KvGroup& group = program_.kv_groups[static_cast<size_t>(layer.group)];
   const ops::ValueId out = like(name, q, n_heads * group.value_dim);
-  program_.add_op(name,
-                  ops::Attention{q, layer.group, layer.layer, n_heads, scale, out, softcap, sinks});
+  program_.add_op(name, ops::Attention{q, layer.group, layer.layer, n_heads, scores.scale, out,
+                                       scores.softcap, scores.sinks, scores.causal});
   return out;
 }
 

@@ -89,9 +89,11 @@ void run(const ops::SelectOutputs& op, const Step& step);
 // Some rows of the row-wise ops (row_chain.h).
 void run_rows(const ops::Embed& op, RowRange rows, const Step& step);
 void run_rows(const ops::RmsNorm& op, RowRange rows, const Step& step);
+void run_rows(const ops::LayerNorm& op, RowRange rows, const Step& step);
 void run_rows(const ops::Rope& op, const RopeUse& use, RowRange rows, const Step& step);
 void run_rows(const ops::KvWrite& op, RowRange rows, const Step& step);
 void run_rows(const ops::Glu& op, RowRange rows, const Step& step);
+void run_rows(const ops::Activate& op, RowRange rows, const Step& step);
 void run_rows(const ops::Add& op, RowRange rows, const Step& step);
 void run_rows(const ops::Softcap& op, RowRange rows, const Step& step);
 void run_rows(const ops::SigmoidGate& op, RowRange rows, const Step& step);
