@@ -55,11 +55,9 @@ Command make_embed_command() {
   command.positionals = {{"MODEL", "a GGUF file, or a cached name", &options->session.model},
                          {"FILE", "a text on each line (default: stdin)", &options->file, false}};
   command.options = {
-      {"--pooling",
-       "HOW",
-       "a text's embedding: mean, last or cls (first) of its tokens (default: the file's choice)",
-       &options->pooling,
-       {"mean", "last", "cls"}},
+      pooling_flag("a text's embedding: mean, last or cls (first) of its tokens (default: the "
+                   "file's choice)",
+                   options->pooling),
       {"--raw", "", "as the model gives it; else its length is made 1", &options->raw},
       {"--json", "", "print one JSON object", &options->json},
   };

@@ -51,6 +51,10 @@ std::vector<Option> embedding_flags(SessionOptions& options) {
   return flags;
 }
 
+Option pooling_flag(const std::string& help, std::string& pooling) {
+  return {"--pooling", "HOW", help, &pooling, {"mean", "last", "cls"}};
+}
+
 Result<std::vector<std::string>> read_texts(const std::string& file) {
   HWTV_TRY(const std::string bytes,
            read_file(file.empty() || file == "-" ? "/dev/stdin" : file, kMostTextBytes));

@@ -42,6 +42,9 @@ class Embedder {
 // session_flags(), for texts that are read once: their keys and values stay F32.
 std::vector<Option> embedding_flags(SessionOptions& options);
 
+// --pooling, one of what choose_pooling() takes.
+Option pooling_flag(const std::string& help, std::string& pooling);
+
 // The lines of a file, or of stdin for "" and "-": a text each.
 // Errors: io; invalid_request (no text in it).
 Result<std::vector<std::string>> read_texts(const std::string& file);

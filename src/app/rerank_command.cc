@@ -122,11 +122,8 @@ Command make_rerank_command() {
       {"--query", "TEXT", "what the lines are judged by", &options->query},
       {"--embeddings", "", "by the angles between embeddings: for models without a reranker's head",
        &options->embeddings},
-      {"--pooling",
-       "HOW",
-       "with --embeddings: mean, last or cls (default: the file's choice)",
-       &options->pooling,
-       {"mean", "last", "cls"}},
+      pooling_flag("with --embeddings: mean, last or cls (default: the file's choice)",
+                   options->pooling),
       {"--top", "N", "print the N best (default: all)", &options->n_best},
       {"--json", "", "print one JSON array", &options->json},
   };

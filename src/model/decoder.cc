@@ -43,10 +43,10 @@ class DecoderRecord {
                                          tied ? WeightRole::tied_embedding : WeightRole::embedding);
     ValueId x = r_.embed(embedding, d_.embedding_scale);  // (n_tokens, model_dim), as every x below
     for (int32_t layer = 0; layer < c_.n_layers; ++layer) {
-      x = r_.add(op(layer, "attn_residual"), attention(layer, x), x);
+      x = r_.add(op_name(layer, "attn_residual"), attention(layer, x), x);
       // Only rows whose logits are asked for go through the last feed-forward network.
       if (layer == c_.n_layers - 1) x = r_.select_outputs(x);
-      x = r_.add(op(layer, "ffn_residual"), feed_forward(layer, x), x);
+      x = r_.add(op_name(layer, "ffn_residual"), feed_forward(layer, x), x);
     }
     x = r_.rms_norm("output_norm", x, norm("output_norm.weight", c_.model_dim), c_.norm_eps);
     if (!has_logits) {
@@ -91,14 +91,16 @@ class DecoderRecord {
       q = norm_by(layer, "attn_q_norm", q, c_.head_dim);
       k = norm_by(layer, "attn_k_norm", k, c_.head_dim);
     }
-    if (kind.q_rope) q = r_.rope(op(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
-    if (kind.k_rope) k = r_.rope(op(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
-    r_.kv_write(op(layer, "kv_write"), k, v, kv);
+    if (kind.q_rope)
+      q = r_.rope(op_name(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
+    if (kind.k_rope)
+      k = r_.rope(op_name(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
+    r_.kv_write(op_name(layer, "kv_write"), k, v, kv);
     const WeightId sinks =
-        d_.has_sinks ? r_.vector(tensor(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
+        d_.has_sinks ? r_.vector(tensor_name(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
                      : ops::kNoWeight;
     x = r_.attention(
-        op(layer, "attention"), q, kv, c_.n_heads,
+        op_name(layer, "attention"), q, kv, c_.n_heads,
         {.scale = d_.attention_scale, .softcap = d_.attention_softcap, .sinks = sinks});
     x = linear(layer, "attn_output", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
@@ -119,30 +121,17 @@ class DecoderRecord {
     const int64_t q_width = c_.n_heads * c_.head_dim;
     const int64_t k_width = c_.n_kv_heads * c_.head_dim;
     const int64_t v_width = c_.n_kv_heads * c_.value_dim;
-    Rows rows{tensor(layer, "attn_qkv"), q_width + k_width + v_width};
-    const ValueId q = next_rows(rows, op(layer, "attn_q"), x, q_width);
-    const ValueId k = next_rows(rows, op(layer, "attn_k"), x, k_width);
-    return {q, k, next_rows(rows, op(layer, "attn_v"), x, v_width)};
-  }
-
-  // A tensor of several matrices, one below the other.
-  struct Rows {
-    std::string tensor;
-    int64_t n_rows;
-    int64_t next = 0;
-  };
-  ValueId next_rows(Rows& rows, const std::string& name, ValueId x, int64_t n_out) {
-    const int64_t n_in = r_.program().value(x).width;
-    const WeightId weight = r_.matrix_rows(rows.tensor, rows.n_rows, rows.next, n_out, n_in);
-    rows.next += n_out;
-    return r_.matmul(name, x, weight);
+    StackedRows rows{tensor_name(layer, "attn_qkv"), q_width + k_width + v_width};
+    const ValueId q = r_.matmul_next(rows, op_name(layer, "attn_q"), x, q_width);
+    const ValueId k = r_.matmul_next(rows, op_name(layer, "attn_k"), x, k_width);
+    return {q, k, r_.matmul_next(rows, op_name(layer, "attn_v"), x, v_width)};
   }
 
   ValueId feed_forward(int32_t layer, ValueId x) {
     x = norm_by(layer, d_.ffn_norm, x, c_.model_dim);
     if (d_.experts) return experts(layer, *d_.experts, x);
     auto [gate, up] = d_.is_fused ? fused_gate_up(layer, x) : gate_up(layer, x);
-    x = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
+    x = r_.glu(op_name(layer, "ffn_glu"), gate, up, d_.activation);
     x = linear(layer, "ffn_down", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_ffw_norm", x, c_.model_dim) : x;
   }
@@ -155,9 +144,9 @@ class DecoderRecord {
     return {gate, linear(layer, "ffn_up", x, c_.ffn_dim)};
   }
   GateUp fused_gate_up(int32_t layer, ValueId x) {
-    Rows rows{tensor(layer, "ffn_up"), 2 * c_.ffn_dim};
-    const ValueId gate = next_rows(rows, op(layer, "ffn_gate"), x, c_.ffn_dim);
-    return {gate, next_rows(rows, op(layer, "ffn_up"), x, c_.ffn_dim)};
+    StackedRows rows{tensor_name(layer, "ffn_up"), 2 * c_.ffn_dim};
+    const ValueId gate = r_.matmul_next(rows, op_name(layer, "ffn_gate"), x, c_.ffn_dim);
+    return {gate, r_.matmul_next(rows, op_name(layer, "ffn_up"), x, c_.ffn_dim)};
   }
 
   // The router comes with the shared expert's products: they read the same row.
@@ -168,11 +157,11 @@ class DecoderRecord {
       const ValueId gate = linear(layer, "ffn_gate_shexp", x, e.shared_ffn_dim);
       const ValueId up = linear(layer, "ffn_up_shexp", x, e.shared_ffn_dim);
       shared_gate = r_.matmul(
-          op(layer, "ffn_gate_inp_shexp"), x,
-          r_.vector(tensor(layer, "ffn_gate_inp_shexp"), c_.model_dim, WeightRole::matrix));
-      shared = r_.glu(op(layer, "ffn_glu_shexp"), gate, up, d_.activation);
+          op_name(layer, "ffn_gate_inp_shexp"), x,
+          r_.vector(tensor_name(layer, "ffn_gate_inp_shexp"), c_.model_dim, WeightRole::matrix));
+      shared = r_.glu(op_name(layer, "ffn_glu_shexp"), gate, up, d_.activation);
     }
-    const ValueId shares = r_.route(op(layer, "ffn_route"), logits,
+    const ValueId shares = r_.route(op_name(layer, "ffn_route"), logits,
                                     {.logits = -1,
                                      .n_used = c_.n_experts_used,
                                      .routing = e.routing,
@@ -181,23 +170,23 @@ class DecoderRecord {
                                      .out = -1});
     const ValueId gate = by_expert(layer, "ffn_gate_exps", x, shares, e.ffn_dim, c_.model_dim);
     const ValueId up = by_expert(layer, "ffn_up_exps", x, shares, e.ffn_dim, c_.model_dim);
-    const ValueId slots = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
+    const ValueId slots = r_.glu(op_name(layer, "ffn_glu"), gate, up, d_.activation);
     const ValueId down = by_expert(layer, "ffn_down_exps", slots, shares, c_.model_dim, e.ffn_dim);
-    const ValueId sum = r_.expert_sum(op(layer, "ffn_sum"), down, shares, c_.n_experts_used);
+    const ValueId sum = r_.expert_sum(op_name(layer, "ffn_sum"), down, shares, c_.n_experts_used);
     if (shared < 0) return sum;
     shared = linear(layer, "ffn_down_shexp", shared, c_.model_dim);
-    shared = r_.sigmoid_gate(op(layer, "ffn_gate_shared"), shared, shared_gate);
-    return r_.add(op(layer, "ffn_all"), sum, shared);
+    shared = r_.sigmoid_gate(op_name(layer, "ffn_gate_shared"), shared, shared_gate);
+    return r_.add(op_name(layer, "ffn_all"), sum, shared);
   }
 
   ValueId by_expert(int32_t layer, std::string_view part, ValueId x, ValueId shares, int64_t n_out,
                     int64_t n_in) {
-    const WeightId weight = r_.expert_matrices(tensor(layer, part), c_.n_experts, n_out, n_in);
+    const WeightId weight = r_.expert_matrices(tensor_name(layer, part), c_.n_experts, n_out, n_in);
     WeightId bias = ops::kNoWeight;
     if (d_.experts->have_biases)
       bias = r_.matrix(fmt::format("blk.{}.{}.bias", layer, part), c_.n_experts, n_out,
                        WeightRole::bias);
-    return r_.expert_matmul(op(layer, part), x, shares, c_.n_experts_used, weight, bias);
+    return r_.expert_matmul(op_name(layer, part), x, shares, c_.n_experts_used, weight, bias);
   }
 
   // x . weight^T, and the bias where the file has one, or must.
@@ -205,15 +194,15 @@ class DecoderRecord {
                  bool needs_bias = false) {
     const int64_t n_in = r_.program().value(x).width;
     const std::string bias_name = fmt::format("blk.{}.{}.bias", layer, part);
-    const WeightId weight = r_.matrix(tensor(layer, part), n_out, n_in);
+    const WeightId weight = r_.matrix(tensor_name(layer, part), n_out, n_in);
     const WeightId bias = needs_bias ? r_.vector(bias_name, n_out, WeightRole::bias)
                                      : r_.optional_vector(bias_name, n_out, WeightRole::bias);
-    return r_.matmul(op(layer, part), x, weight, bias);
+    return r_.matmul(op_name(layer, part), x, weight, bias);
   }
 
   // RMSNorm over each `width` elements of a row.
   ValueId norm_by(int32_t layer, std::string_view part, ValueId x, int64_t width) {
-    return r_.rms_norm(op(layer, part), x, norm(tensor(layer, part), width), c_.norm_eps);
+    return r_.rms_norm(op_name(layer, part), x, norm(tensor_name(layer, part), width), c_.norm_eps);
   }
 
   WeightId norm(const std::string& name, int64_t width) {
@@ -231,13 +220,6 @@ class DecoderRecord {
     const bool is_long = context_tokens(c_, options) > c_.rope_original_context_tokens;
     r_.leave_out(is_long ? short_factors : long_factors, n_pairs);
     return r_.vector(is_long ? long_factors : short_factors, n_pairs, WeightRole::rope_factors);
-  }
-
-  static std::string tensor(int32_t layer, std::string_view part) {
-    return fmt::format("blk.{}.{}.weight", layer, part);
-  }
-  static std::string op(int32_t layer, std::string_view part) {
-    return fmt::format("layer {} {}", layer, part);
   }
 
   const Decoder& d_;

@@ -30,11 +30,11 @@ class EncoderRecord {
   Result<ops::Program> record() && {
     ValueId x = norm("token_embd_norm", "embedding_norm", embedding());
     for (int32_t layer = 0; layer < c_.n_layers; ++layer) {
-      x = r_.add(op(layer, "attn_residual"), x, attention(layer, x));
+      x = r_.add(op_name(layer, "attn_residual"), x, attention(layer, x));
       // Only rows that are asked for go through the last feed-forward network.
       if (layer == c_.n_layers - 1) x = r_.select_outputs(x);
       x = norm(layer, "attn_output_norm", x);
-      x = r_.add(op(layer, "ffn_residual"), x, feed_forward(layer, x));
+      x = r_.add(op_name(layer, "ffn_residual"), x, feed_forward(layer, x));
       x = norm(layer, "layer_output_norm", x);
     }
     record_embeddings(x, c_, options_, r_);
@@ -54,21 +54,21 @@ class EncoderRecord {
           table("position", "position_embd.weight", c_.context_tokens_max, ops::EmbedBy::position));
     return x;
   }
-  ValueId table(const std::string& name, const std::string& tensor_name, int64_t n_rows,
+  ValueId table(const std::string& name, const std::string& tensor, int64_t n_rows,
                 ops::EmbedBy by) {
-    return r_.embed(name, r_.matrix(tensor_name, n_rows, c_.model_dim, WeightRole::embedding), by);
+    return r_.embed(name, r_.matrix(tensor, n_rows, c_.model_dim, WeightRole::embedding), by);
   }
 
   ValueId attention(int32_t layer, ValueId x) {
     auto [q, k, v] = qkv(layer, x);
     if (e_.rope) {
-      q = r_.rope(op(layer, "rope_q"), q, ops::kNoWeight, c_.head_dim, *e_.rope);
-      k = r_.rope(op(layer, "rope_k"), k, ops::kNoWeight, c_.head_dim, *e_.rope);
+      q = r_.rope(op_name(layer, "rope_q"), q, ops::kNoWeight, c_.head_dim, *e_.rope);
+      k = r_.rope(op_name(layer, "rope_k"), k, ops::kNoWeight, c_.head_dim, *e_.rope);
     }
     const KvLayer kv{0, layer};
-    r_.kv_write(op(layer, "kv_write"), k, v, kv);
+    r_.kv_write(op_name(layer, "kv_write"), k, v, kv);
     const float scale = 1.0f / std::sqrt(static_cast<float>(c_.head_dim));
-    x = r_.attention(op(layer, "attention"), q, kv, c_.n_heads,
+    x = r_.attention(op_name(layer, "attention"), q, kv, c_.n_heads,
                      {.scale = scale, .causal = c_.causal});
     return linear(layer, "attn_output", x, c_.model_dim);
   }
@@ -81,25 +81,23 @@ class EncoderRecord {
   Qkv qkv(int32_t layer, ValueId x) {
     const int64_t q_width = c_.n_heads * c_.head_dim, k_width = c_.n_kv_heads * c_.head_dim;
     const int64_t v_width = c_.n_kv_heads * c_.value_dim;
-    const std::string fused = tensor(layer, "attn_qkv");
+    const std::string fused = tensor_name(layer, "attn_qkv");
     if (!r_.has(fused))
       return {linear(layer, "attn_q", x, q_width), linear(layer, "attn_k", x, k_width),
               linear(layer, "attn_v", x, v_width)};
-    const int64_t n_rows = q_width + k_width + v_width;
-    const auto rows = [&](std::string_view part, int64_t first, int64_t n) {
-      return r_.matmul(op(layer, part), x, r_.matrix_rows(fused, n_rows, first, n, c_.model_dim));
-    };
-    return {rows("attn_q", 0, q_width), rows("attn_k", q_width, k_width),
-            rows("attn_v", q_width + k_width, v_width)};
+    StackedRows rows{fused, q_width + k_width + v_width};
+    const ValueId q = r_.matmul_next(rows, op_name(layer, "attn_q"), x, q_width);
+    const ValueId k = r_.matmul_next(rows, op_name(layer, "attn_k"), x, k_width);
+    return {q, k, r_.matmul_next(rows, op_name(layer, "attn_v"), x, v_width)};
   }
 
   ValueId feed_forward(int32_t layer, ValueId x) {
     if (e_.is_gated) {
       const ValueId gate = linear(layer, "ffn_gate", x, c_.ffn_dim);
       const ValueId up = linear(layer, "ffn_up", x, c_.ffn_dim);
-      x = r_.glu(op(layer, "ffn_glu"), gate, up, e_.activation);
+      x = r_.glu(op_name(layer, "ffn_glu"), gate, up, e_.activation);
     } else {
-      x = r_.activate(op(layer, "ffn_activation"), linear(layer, "ffn_up", x, c_.ffn_dim),
+      x = r_.activate(op_name(layer, "ffn_activation"), linear(layer, "ffn_up", x, c_.ffn_dim),
                       e_.activation);
     }
     return linear(layer, "ffn_down", x, c_.model_dim);
@@ -108,26 +106,19 @@ class EncoderRecord {
   // x . weight^T, and the bias where the file has one.
   ValueId linear(int32_t layer, std::string_view part, ValueId x, int64_t n_out) {
     const int64_t n_in = r_.program().value(x).width;
-    const WeightId weight = r_.matrix(tensor(layer, part), n_out, n_in);
+    const WeightId weight = r_.matrix(tensor_name(layer, part), n_out, n_in);
     const WeightId bias =
         r_.optional_vector(fmt::format("blk.{}.{}.bias", layer, part), n_out, WeightRole::bias);
-    return r_.matmul(op(layer, part), x, weight, bias);
+    return r_.matmul(op_name(layer, part), x, weight, bias);
   }
 
   ValueId norm(int32_t layer, std::string_view part, ValueId x) {
-    return norm(fmt::format("blk.{}.{}", layer, part), op(layer, part), x);
+    return norm(fmt::format("blk.{}.{}", layer, part), op_name(layer, part), x);
   }
-  ValueId norm(const std::string& tensor_name, const std::string& name, ValueId x) {
-    const WeightId weight = r_.vector(tensor_name + ".weight", c_.model_dim, WeightRole::norm);
-    const WeightId bias = r_.vector(tensor_name + ".bias", c_.model_dim, WeightRole::bias);
+  ValueId norm(const std::string& tensor, const std::string& name, ValueId x) {
+    const WeightId weight = r_.vector(tensor + ".weight", c_.model_dim, WeightRole::norm);
+    const WeightId bias = r_.vector(tensor + ".bias", c_.model_dim, WeightRole::bias);
     return r_.layer_norm(name, x, weight, bias, c_.norm_eps);
-  }
-
-  static std::string tensor(int32_t layer, std::string_view part) {
-    return fmt::format("blk.{}.{}.weight", layer, part);
-  }
-  static std::string op(int32_t layer, std::string_view part) {
-    return fmt::format("layer {} {}", layer, part);
   }
 
   const Encoder& e_;

@@ -20,6 +20,14 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 
 }  // namespace
 
+std::string tensor_name(int32_t layer, std::string_view part) {
+  return fmt::format("blk.{}.{}.weight", layer, part);
+}
+
+std::string op_name(int32_t layer, std::string_view part) {
+  return fmt::format("layer {} {}", layer, part);
+}
+
 Recorder::Recorder(const gguf::File& file, std::span<const Adapter> adapters)
     : file_(file), adapters_(adapters), used_(file.tensors().size(), false) {
   program_.n_adapters = static_cast<int32_t>(adapters.size());
@@ -181,6 +189,14 @@ ops::LoraPair Recorder::add_pair(size_t adapter, const Adapter::Pair& pair,
                               ? declare(*pair.a, 0, pair.rank())
                               : static_cast<ops::WeightId>(declared - program_.weights.begin());
   return {index, a, declare(*pair.b, base.first_row, base.n_rows), pair.scale};
+}
+
+ops::ValueId Recorder::matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
+                                   int64_t n_out) {
+  const int64_t n_in = program_.value(x).width;
+  const ops::WeightId weight_id = matrix_rows(rows.tensor, rows.n_rows, rows.next, n_out, n_in);
+  rows.next += n_out;
+  return matmul(name, x, weight_id);
 }
 
 ops::ValueId Recorder::rope(const std::string& name, ops::ValueId x, ops::WeightId factors,

@@ -20,6 +20,17 @@ struct KvLayer {
   int32_t layer = 0;  // within the group
 };
 
+// The names of a layer's tensor, as GGUF has it, and of an op.
+std::string tensor_name(int32_t layer, std::string_view part);
+std::string op_name(int32_t layer, std::string_view part);
+
+// A tensor of several matrices, one below the other, and the first row that is not taken yet.
+struct StackedRows {
+  std::string tensor;
+  int64_t n_rows;
+  int64_t next = 0;
+};
+
 class Recorder {
  public:
   // Requires: `file` and `adapters` outlive the Recorder.
@@ -54,6 +65,9 @@ class Recorder {
   // With what the adapters add to it.
   ops::ValueId matmul(const std::string& name, ops::ValueId x, ops::WeightId weight,
                       ops::WeightId bias = ops::kNoWeight);
+  // By the next n_out of the rows.
+  ops::ValueId matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
+                           int64_t n_out);
   ops::ValueId rope(const std::string& name, ops::ValueId x, ops::WeightId factors,
                     int64_t head_dim, const ops::RopeConfig& rope);
   void kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, KvLayer layer);

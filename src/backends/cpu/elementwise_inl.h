@@ -114,7 +114,7 @@ HWTV_INLINE F sigmoid_times(F x, F exponent) {  // x * sigmoid(exponent)
 // x / 2 * (1 + erf(x / sqrt 2)) = max(x, 0) - |x| / 2 * erfc(|x| / sqrt 2), with erfc by [Abramowitz &
 // Stegun 1964, 7.1.26], to 1.5e-7.
 HWTV_INLINE F gelu_f(F x) {
-  const F size = max_f(x, sub_f(set_f(0), x));
+  const F size = abs_f(x);
   const F t = div_f(set_f(1), madd_f(size, set_f(0.3275911f * 0.70710678f), set_f(1)));
   F p = set_f(1.061405429f);
   p = madd_f(p, t, set_f(-1.453152027f));

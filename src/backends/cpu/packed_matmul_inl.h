@@ -8,10 +8,15 @@
 namespace hwtv::cpu {
 namespace {
 
-// Bytes ahead of where a tile is read: a few hundred nanoseconds of one core's share of the memory.
-constexpr int64_t kPrefetchBytes = 8192;
 // Into the second level: the first has too few lines under way at once to hide the memory's latency.
-constexpr int kToL2 = 2;
+// Written out, since compilers gather prefetches in one place, however they were spread.
+HWTV_INLINE void prefetch_to_l2(const uint8_t* p) {
+#if defined(__x86_64__)
+  asm volatile("prefetcht1 %0" : : "m"(*p));
+#else
+  __builtin_prefetch(p, 0, 2);
+#endif
+}
 
 template <typename Packed>
 HWTV_INLINE F min_of(const PackedTile& tile, int64_t block, int g) {
@@ -35,16 +40,57 @@ HWTV_INLINE XRows rows_of_x(const QuantizedRows& x, int64_t n_in, int64_t row, i
           x.sums + 2 * block * kRows + lane};
 }
 
-// Asks for what lies `ahead` of block `block` of a tile, group g's share of it: a burst of requests
-// would hold the core up, and leave the memory idle until the next.
+// The lines of one block, section by section: where each begins.
 template <typename Packed>
-HWTV_INLINE void prefetch_group(const uint8_t* ahead, int64_t block, int g) {
-  constexpr int kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
-  constexpr int kLines = (kBlockBytes + 63) / 64, kGroups = Packed::kBlock / Packed::kGroup;
-#pragma GCC unroll 8
-  for (int line = kLines * g / kGroups; line < kLines * (g + 1) / kGroups; ++line)
-    __builtin_prefetch(ahead + block * kBlockBytes + 64 * line, 0, kToL2);
+struct BlockLines {
+  struct Line {
+    int section, offset, block_bytes;  // of one block of the section
+  };
+  static constexpr int kMost = packed_format(Packed::kType).block_bytes * kTileOutputs / 64 + 4;
+  int n = 0;
+  Line lines[kMost] = {};
+
+  constexpr BlockLines() {
+    constexpr PackedFormat kFormat = packed_format(Packed::kType);
+    for (int i = 0; i < kFormat.n_sections; ++i) {
+      const int bytes = kFormat.sections[i].n_bytes * static_cast<int>(kTileOutputs);
+      for (int offset = 0; offset < bytes; offset += 64) lines[n++] = {i, offset, bytes};
+    }
+  }
+};
+
+template <typename Packed>
+constexpr BlockLines<Packed> kBlockLines;
+
+// Asks for block `block` of a tile, group g's share of it: a burst of requests would hold the core
+// up, and leave the memory idle until the next.
+template <typename Packed>
+HWTV_INLINE void prefetch_group(const PackedTile& tile, int64_t block, int g) {
+  constexpr const auto& kBlock = kBlockLines<Packed>;
+  constexpr int kGroups = Packed::kBlock / Packed::kGroup;
+#pragma GCC unroll 16
+  for (int i = kBlock.n * g / kGroups; i < kBlock.n * (g + 1) / kGroups; ++i)
+    prefetch_to_l2(tile.sections[kBlock.lines[i].section] + kBlock.lines[i].offset +
+                   block * kBlock.lines[i].block_bytes);
 }
+
+// The block that is asked for while block `block` of a tile is read, some kBytes further on in each
+// section: of this tile, or of one of the next.
+template <typename Packed>
+struct ReadAhead {
+  static constexpr int64_t kBytes = 8192;
+  static constexpr int64_t kBlockBytes = packed_format(Packed::kType).block_bytes * kTileOutputs;
+  static constexpr int64_t kBlocks = (kBytes + kBlockBytes - 1) / kBlockBytes;
+  int64_t n_blocks_ahead;
+  PackedTile near, far;
+
+  HWTV_INLINE ReadAhead at(const uint8_t* tile, int64_t n_blocks) {
+    const int64_t tile_bytes = n_blocks * kBlockBytes;
+    const uint8_t* const near = tile + kBlocks / n_blocks * tile_bytes;
+    return {kBlocks % n_blocks, packed_tile<Packed>(near, n_blocks),
+            packed_tile<Packed>(near + tile_bytes, n_blocks)};
+  }
+};
 
 // Group g of kRows rows of x whose groups lie kStride apart: quants, scales and sums of row r.
 template <int kGroup, int kStride>
@@ -66,12 +112,16 @@ HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows&
   constexpr int kGroup = Packed::kGroup, kChains = kRows == 1 ? 2 : 1;
   const int64_t n_blocks = n_in / Packed::kBlock;
   const PackedTile tile = packed_tile<Packed>(weight, n_blocks);
+  const auto read_ahead = ReadAhead<Packed>::at(weight, n_blocks);
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) total[r] = set_f(0);
   for (int64_t block = 0; block < n_blocks; ++block) {
+    const int64_t next = block + read_ahead.n_blocks_ahead;
+    const bool is_near = next < n_blocks;
+    const PackedTile ahead = is_near ? read_ahead.near : read_ahead.far;
 #pragma GCC unroll kUnroll
     for (int g = 0; g < Packed::kBlock / kGroup; ++g) {
-      prefetch_group<Packed>(weight + kPrefetchBytes, block, g);
+      prefetch_group<Packed>(ahead, is_near ? next : next - n_blocks, g);
       const auto group = XGroup<kGroup, kStride>::at(x, block * Packed::kBlock + g * kGroup);
       I dot[kRows][kChains];
 #pragma GCC unroll 8
@@ -101,7 +151,7 @@ HWTV_INLINE void multiply_rows(const uint8_t* weight, int64_t n_in, const XRows&
 // Elements [k, k + n) of a tile as bytes: signed ones, less their zero point, where kCentered.  Asks
 // for the same of the tile at `ahead`.  Requires: both are multiples of kBlock, n <= kChunk.
 template <typename Packed, bool kCentered>
-static void expand_tile(const PackedTile& packed, const uint8_t* ahead, int64_t k, int64_t n,
+static void expand_tile(const PackedTile& packed, const PackedTile& ahead, int64_t k, int64_t n,
                         Tile& tile) {
   constexpr int kGroup = Packed::kGroup, kGroups = Packed::kBlock / kGroup;
   for (int64_t i = 0; i < n / Packed::kBlock; ++i) {
@@ -254,12 +304,12 @@ template <typename Packed, int kTiles>
 static void multiply_tiles(const MatMulArgs& a, int64_t out, const MatMulPart& part) {
   PartSums part_sums;
   Tile tiles[kTiles];
-  PackedTile packed[kTiles];
-  const uint8_t* ahead[kTiles];  // the next part's tiles
+  PackedTile packed[kTiles], ahead[kTiles];  // these and the next part's
   for (int i = 0; i < kTiles; ++i) {
     const uint8_t* const tile = a.weight + (out + i * kTileOutputs) * a.row_bytes;
     packed[i] = packed_tile<Packed>(tile, a.n_in / Packed::kBlock);
-    ahead[i] = tile + kTiles * kTileOutputs * a.row_bytes;
+    ahead[i] = packed_tile<Packed>(tile + kTiles * kTileOutputs * a.row_bytes,
+                                   a.n_in / Packed::kBlock);
   }
   const int64_t n_rows = part.row_end - part.row_begin;
   const int64_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
