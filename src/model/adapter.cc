@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -49,6 +50,10 @@ tl::unexpected<Error> misfit(const Adapter::Pair& pair, const gguf::TensorInfo& 
 
 Result<Adapter> Adapter::open(const std::string& path, float scale) {
   HWTV_TRY(gguf::File file, gguf::File::open(path));
+  return from_file(std::move(file), scale);
+}
+
+Result<Adapter> Adapter::from_file(gguf::File file, float scale) {
   Adapter adapter(std::move(file), scale);
   HWTV_TRY_VOID(adapter.check_kind());
   HWTV_TRY_VOID(adapter.read_pairs());
@@ -91,6 +96,10 @@ Result<void> Adapter::read_pairs() {
           "convert an adapter of LoRA pairs only");
     HWTV_TRY_VOID(check_matrix(tensor));
     const std::string_view base = tensor.name.substr(0, tensor.name.size() - kSuffixA.size());
+    if (base == "token_embd.weight")  // with tied weights the output's matrix too
+      return fail(ErrorCode::unsupported,
+                  fmt::format("{} adapts {}, whose rows are looked up", name(), base),
+                  "use an adapter of the matrices of attention and of feed-forward networks");
     Pair& pair = found.try_emplace(base, Pair{base, nullptr, nullptr, 0}).first->second;
     (is_a ? pair.a : pair.b) = &tensor;
   }
@@ -118,9 +127,10 @@ Result<void> Adapter::read_pairs() {
 // An alpha of 0, or none, leaves the rank out of it.
 Result<void> Adapter::set_scales() {
   HWTV_TRY(const auto alpha, file_.get<double>("adapter.lora.alpha"));
-  if (alpha && !std::isfinite(*alpha))
+  if (alpha && !(std::abs(*alpha) <= std::numeric_limits<float>::max()))
     return fail(ErrorCode::corrupt_file,
-                fmt::format("adapter.lora.alpha is {}, expected a number", *alpha), kConvertAgain);
+                fmt::format("adapter.lora.alpha is {}, expected a number that F32 holds", *alpha),
+                kConvertAgain);
   for (Pair& pair : pairs_) {
     pair.scale = scale_;
     if (alpha && *alpha != 0)

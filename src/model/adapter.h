@@ -25,9 +25,11 @@ class Adapter {
   };
 
   // Errors: those of gguf::File::open; invalid_request (a file that is no adapter);
-  // unsupported (another kind of adapter, a tensor that is neither a nor b, a tensor type);
-  // corrupt_file (one of a pair missing, ranks that differ, an alpha that is no number).
+  // unsupported (another kind of adapter, a tensor that is neither a nor b, a tensor type, the
+  // token embedding); corrupt_file (one of a pair missing, ranks that differ, an alpha that is no
+  // F32 number).
   static Result<Adapter> open(const std::string& path, float scale);
+  static Result<Adapter> from_file(gguf::File file, float scale);
 
   // Whether it was made for this model.  Errors: invalid_request (another architecture, a tensor
   // that the model does not have, shapes that do not fit: with the names and numbers of both).

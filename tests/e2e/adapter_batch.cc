@@ -1,8 +1,7 @@
 // adapter_batch MODEL N THREADS CHUNK TEMPERATURE SPECULATE PROMPT:ADAPTERS... -- FILE...: computes
-// N tokens for each of the sequences side by side, and prints for each the hashes of its ids and of
-// every row of logits they were chosen from, and its text.  PROMPT is a text, ADAPTERS a list of
-// indices of the FILEs
-// ("0", "2,0"; "" for none).  Alone or with mates, a sequence's line must stay the same.
+// N tokens for each of the sequences side by side, and prints them with the hashes of their ids and
+// of every row of logits they were chosen from.  PROMPT is a text, ADAPTERS a list of indices of
+// the FILEs ("0", "2,0"; "" for none).  Alone or with mates, a sequence's line must stay the same.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -83,8 +82,7 @@ Result<std::string> run(const Arguments& arguments) {
   const auto totals = session->recorder().totals();
   return nlohmann::ordered_json{
       {"sequences", lines},
-      {"n_guessed", totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens},
-      {"most_in_a_step", arguments.sequences.size()}}
+      {"n_guessed", totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens}}
       .dump();
 }
 

@@ -11,20 +11,6 @@
 namespace hwtv::model {
 namespace {
 
-// An adapter of TinyFile's model: rank 4 on two of its tensors.
-TinyFile tiny_adapter() {
-  TinyFile file;
-  file.metadata = {{"general.architecture", std::string("llama")},
-                   {"general.type", std::string("adapter")},
-                   {"adapter.type", std::string("lora")},
-                   {"adapter.lora.alpha", 8.0f}};
-  file.tensors = {{"blk.1.attn_q.weight.lora_a", DType::F32, {64, 4}},
-                  {"blk.1.attn_q.weight.lora_b", DType::F32, {4, 64}},
-                  {"blk.0.ffn_down.weight.lora_a", DType::F16, {96, 4}},
-                  {"blk.0.ffn_down.weight.lora_b", DType::F16, {4, 64}}};
-  return file;
-}
-
 class AdapterTest : public testing::Test {
  protected:
   Result<Adapter> open(const TinyFile& file, float scale = 1) {
@@ -155,11 +141,28 @@ TEST_F(AdapterTest, AnotherModelsIsSaidWithBothNumbers) {
 }
 
 TEST_F(AdapterTest, OnlyProductsCanBeAdapted) {
-  expect_refused(ErrorCode::unsupported, {"token_embd.weight", "no matrix of a plain product"},
-                 [](TinyFile& file) {
-                   file.tensors.push_back({"token_embd.weight.lora_a", DType::F32, {64, 4}});
-                   file.tensors.push_back({"token_embd.weight.lora_b", DType::F32, {4, 40}});
-                 });
+  const auto expect_named = [&](const std::string& tensor, std::vector<int64_t> a,
+                                std::vector<int64_t> b, const std::string& says) {
+    expect_refused(ErrorCode::unsupported, {tensor, says}, [&](TinyFile& file) {
+      file.tensors.push_back({tensor + ".lora_a", DType::F32, std::move(a)});
+      file.tensors.push_back({tensor + ".lora_b", DType::F32, std::move(b)});
+    });
+  };
+  expect_named("blk.0.attn_norm.weight", {64, 4}, {4, 1}, "no matrix of a plain product");
+  expect_named("token_embd.weight", {64, 4}, {4, 40}, "looked up");
+  expect_named("token_embd.weight", {4, 40}, {4, 64}, "looked up");  // as the converter writes it
+}
+
+// The head's product is made with it too, and adapting that alone would be half of the adapter.
+TEST_F(AdapterTest, ATiedEmbeddingIsNotAdaptedInPart) {
+  TinyFile tied, file = tiny_adapter();
+  tied.remove_tensor("output.weight");
+  EXPECT_TRUE(open_model(file, tied));
+  file.tensors.push_back({"token_embd.weight.lora_a", DType::F32, {64, 4}});
+  file.tensors.push_back({"token_embd.weight.lora_b", DType::F32, {4, 40}});
+  const Result<Model> model = open_model(file, tied);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::unsupported);
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 namespace hwtv::cpu {
 namespace {
 
-constexpr int64_t kPieceRows =
-    32;  // rows that a piece of work has: a few passes by each weight tile
+constexpr int64_t kPieceRows = 32;  // of a piece of work: a few passes by each weight tile
 
 // The op in two passes: what each pair's `a` gives of all rows, then the outputs, tile by tile.
 class LoraProducts {
