@@ -20,6 +20,10 @@ void fill_memory(Session& session, const AnswerFacts& facts, Account& account) {
   account.activations_bytes = reserved.activations + reserved.staging;
   std::vector<gguf::Part> parts(session.model().file().parts().begin(),
                                 session.model().file().parts().end());
+  for (const model::Adapter& adapter : session.model().adapters()) {
+    account.adapters.push_back({adapter.name(), adapter.scale(), adapter.n_bytes()});
+    parts.insert(parts.end(), adapter.file().parts().begin(), adapter.file().parts().end());
+  }
   if (const Draft* draft = session.draft()) {
     const ops::BytesByUse beside = draft->engine().executable().reserved();
     account.kv_bytes += beside.kv;
@@ -235,6 +239,9 @@ std::string account_text(const Account& a) {
       mib(a.predicted_runtime_bytes), mib(a.predicted_bytes),
       a.observed_bytes ? fmt::format("{:.1f} MiB", mib(*a.observed_bytes))
                        : "not observable here: " + a.observed_reason);
+  for (const AdapterShare& adapter : a.adapters)
+    text += fmt::format("        adapter {} at {}: {:.1f} MiB of the weights\n", adapter.name,
+                        adapter.scale, mib(adapter.n_bytes));
   std::string limits = limits_line(a);
   if (const size_t at = limits.find("; "); at != std::string::npos)
     limits.replace(at, 2, ";\n        ");
@@ -285,6 +292,10 @@ std::string account_json(const Account& a) {
         {"predicted_bytes", a.predicted_bytes}}},
       {"limits", limits_line(a)},
   };
+  json["adapters"] = Json::array();
+  for (const AdapterShare& adapter : a.adapters)
+    json["adapters"].push_back(
+        {{"file", adapter.name}, {"scale", adapter.scale}, {"bytes", adapter.n_bytes}});
   if (a.observed_bytes)
     json["memory"]["observed_bytes"] = *a.observed_bytes;
   else

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/session.h"
 
@@ -24,6 +25,13 @@ struct DraftShare {
   double step_s() const;  // of one guess, mean; 0: there was none
 };
 
+// A LoRA adapter of the run.
+struct AdapterShare {
+  std::string name;  // the file's
+  float scale = 1;
+  int64_t n_bytes = 0;  // as the file stores it; part of the weights
+};
+
 struct Account {
   // Speed, against the limits measured in this run.
   Phase prefill, decode;
@@ -36,6 +44,7 @@ struct Account {
   int64_t n_proposed = 0, n_accepted = 0;  // guessed tokens that decode checked, that came true
   bool speculates = false;
   std::optional<DraftShare> draft;  // nullopt: no --draft
+  std::vector<AdapterShare> adapters;
   int n_threads = 0;
   std::string kernels;       // the kernel of the largest matrices: "q4_1_avx512vnni"
   std::string compute_kind;  // "int8" or "f32": what the prefill's limit counts

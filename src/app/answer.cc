@@ -57,6 +57,7 @@ engine::SequenceRequest sequence_request(const Session& session, const AnswerReq
                                          std::shared_ptr<constrain::StopStrings> watch) {
   engine::SequenceRequest made;
   made.prompt = request.prompt;
+  made.adapters = session.adapters();
   made.n_tokens_max = request.n_tokens_max;
   made.sampling = request.sampling;
   made.end_tokens = session.tokenizer().end_of_generation_ids();

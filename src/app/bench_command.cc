@@ -204,6 +204,7 @@ Command make_bench_command() {
       {"--csv", "", "print CSV instead of Markdown", &options->csv},
       {"--json", "", "print one JSON object instead of Markdown", &options->json},
   };
+  command.options.push_back(adapter_flag(options->session));
   for (Option& option : session_flags(options->session))
     if (option.flags != "--ctx") command.options.push_back(option);  // the tests ask for theirs
   command.run = [options] { return bench(*options); };

@@ -11,9 +11,11 @@ namespace {
 
 EnergyReading read_energy() { return probe::read_energy(probe::Root("/")); }
 
-engine::SequenceRequest request_for(std::vector<int32_t> prompt, int64_t n_decode, bool keep) {
+engine::SequenceRequest request_for(const Session& session, std::vector<int32_t> prompt,
+                                    int64_t n_decode, bool keep) {
   engine::SequenceRequest request;
   request.prompt = std::move(prompt);
+  request.adapters = session.adapters();
   request.n_tokens_max = n_decode > 0 ? n_decode + 1 : 0;  // the prompt's last row gives the first
   request.keep = keep;
   return request;
@@ -57,7 +59,8 @@ void BenchMeasure::add_joules(const probe::Observed<double>& joules, BenchResult
 Result<void> BenchMeasure::measure_prefill(BenchResult& result) {
   const observe::StepTotals before = session_.recorder().totals().prefill;
   const EnergyReading energy_before = read_energy();
-  HWTV_TRY_VOID(session_.engine().add(request_for(random_prompt(result.test.n_prompt), 0, false)));
+  HWTV_TRY_VOID(
+      session_.engine().add(request_for(session_, random_prompt(result.test.n_prompt), 0, false)));
   HWTV_TRY_VOID(compute_all());
   const observe::StepTotals done = session_.recorder().totals().prefill.since(before);
   result.n_tokens = done.n_tokens;
@@ -73,7 +76,7 @@ Result<void> BenchMeasure::decode_once(const Prompts& prompts,
                                        std::vector<engine::SequenceId>& kept, BenchResult& result) {
   engine::Engine& engine = session_.engine();
   for (size_t i = 0; i < prompts.size(); ++i) {
-    engine::SequenceRequest request = request_for(prompts[i], result.test.n_decode, true);
+    engine::SequenceRequest request = request_for(session_, prompts[i], result.test.n_decode, true);
     request.continues = kept[i];
     HWTV_TRY(kept[i], engine.add(std::move(request)));
   }
@@ -97,7 +100,7 @@ Result<void> BenchMeasure::measure_decode(BenchResult& result) {
   std::vector<engine::SequenceId> kept;
   for (int64_t i = 0; i < test.n_seqs; ++i) {
     prompts.push_back(random_prompt(test.n_prompt));
-    HWTV_TRY(kept.emplace_back(), engine.add(request_for(prompts.back(), 0, true)));
+    HWTV_TRY(kept.emplace_back(), engine.add(request_for(session_, prompts.back(), 0, true)));
   }
   HWTV_TRY_VOID(compute_all());
   result.step_bytes = step_weight_bytes(session_.model().program()) +
@@ -121,7 +124,7 @@ Result<void> BenchMeasure::measure_decode(BenchResult& result) {
 }
 
 Result<void> BenchMeasure::warm_up() {
-  HWTV_TRY_VOID(session_.engine().add(request_for(random_prompt(1), 3, false)));
+  HWTV_TRY_VOID(session_.engine().add(request_for(session_, random_prompt(1), 3, false)));
   return compute_all();
 }
 

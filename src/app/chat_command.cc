@@ -205,6 +205,7 @@ Command make_chat_command() {
   };
   for (Option& option : sampling_flags(options->sampling)) command.options.push_back(option);
   for (Option& option : speculation_flags(options->session)) command.options.push_back(option);
+  command.options.push_back(adapter_flag(options->session));
   for (Option& option : session_flags(options->session)) command.options.push_back(option);
   command.run = [options] { return chat(*options); };
   return command;

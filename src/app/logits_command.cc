@@ -64,6 +64,7 @@ Command make_logits_command() {
       {"-o,--out", "OUT.gguf",
        "where to: tensors `logits` (F32, positions x vocabulary) and `tokens`", &options->out},
   };
+  command.options.push_back(adapter_flag(options->session));
   for (Option& option : session_flags(options->session)) command.options.push_back(option);
   command.run = [options] { return logits(*options); };
   return command;

@@ -25,6 +25,9 @@ double step_weight_bytes(const ops::Program& program) {
                                      experts->n_used * bias_bytes / weight.n_experts);
     } else if (const auto* norm = std::get_if<ops::RmsNorm>(&named.op)) {
       whole[static_cast<size_t>(norm->weight)] = true;
+    } else if (const auto* lora = std::get_if<ops::Lora>(&named.op)) {
+      for (const ops::LoraPair& pair : lora->pairs)
+        whole[static_cast<size_t>(pair.a)] = whole[static_cast<size_t>(pair.b)] = true;
     }
   for (size_t i = 0; i < whole.size(); ++i)
     if (whole[i]) n_bytes += static_cast<double>(program.weights[i].n_bytes());

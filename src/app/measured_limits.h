@@ -9,7 +9,8 @@
 
 namespace hwtv::app {
 
-// File bytes that one step of one token reads: each weight whole, but of an embedding one row only.
+// File bytes that one step of one token reads, with all adapters: each weight whole, but of an
+// embedding one row only.
 double step_weight_bytes(const ops::Program& program);
 
 // Cache bytes of one token of one sequence, keys and values of all layers.

@@ -71,6 +71,7 @@ Result<int> perplexity(const PerplexityOptions& options) {
   std::unique_ptr<Session> base;
   if (options.against) {
     session_options.model = *options.against;
+    session_options.adapters.clear();
     HWTV_TRY(base, Session::open(session_options));
     HWTV_TRY_VOID(check_same_vocabulary(*session, *base));
   }
@@ -109,6 +110,7 @@ Command make_perplexity_command() {
       {"--windows", "N", "score the first N windows (default: all)", &options->n_windows},
       {"--json", "", "print one JSON object", &options->json},
   };
+  command.options.push_back(adapter_flag(options->session));
   for (Option& option : session) command.options.push_back(option);
   command.run = [options] { return perplexity(*options); };
   return command;

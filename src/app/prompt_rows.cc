@@ -6,6 +6,7 @@ Result<void> for_each_prompt_row(Session& session, const std::vector<int32_t>& t
                                  int64_t first_position, const engine::RowSink& on_row) {
   engine::SequenceRequest request;
   request.prompt = tokens;
+  request.adapters = session.adapters();
   request.prompt_rows = on_row;
   request.prompt_rows_from = first_position;
   engine::Engine& engine = session.engine();

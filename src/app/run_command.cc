@@ -91,7 +91,8 @@ Result<int> run(const RunOptions& options) {
     return fail(ErrorCode::invalid_request, "--raw and --chat-template exclude each other",
                 "use one of them");
   if (options.n_tokens < 1)
-    return fail(ErrorCode::invalid_request, fmt::format("-n {} asks for no tokens", options.n_tokens),
+    return fail(ErrorCode::invalid_request,
+                fmt::format("-n {} asks for no tokens", options.n_tokens),
                 "give -n a positive number");
   HWTV_TRY(const engine::SamplingParams sampling, sampling_params(options.sampling));
   HWTV_TRY(const std::string text, prompt_text(options));
@@ -154,6 +155,7 @@ Command make_run_command() {
   };
   for (Option& option : sampling_flags(options->sampling)) command.options.push_back(option);
   for (Option& option : speculation_flags(options->session)) command.options.push_back(option);
+  command.options.push_back(adapter_flag(options->session));
   for (Option& option : session_flags(options->session)) command.options.push_back(option);
   command.run = [options] { return run(*options); };
   return command;

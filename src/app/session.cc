@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "app/backend_choice.h"
@@ -23,6 +26,42 @@ Result<DType> kv_dtype(const std::string& name) {
   if (dtype) return *dtype;
   return fail(ErrorCode::invalid_request, fmt::format("--kv-type {} is no type", name),
               "use f16, bf16, f32, q8_0 or q4_0");
+}
+
+// What follows the last colon, where that is a number and no part of a file's name.
+Result<model::Adapter> open_adapter(const std::string& words) {
+  std::string name = words;
+  float scale = 1;
+  const size_t colon = words.rfind(':');
+  if (colon != std::string::npos && !store::resolve_model(words)) {
+    const char* const end = words.data() + words.size();
+    const auto [stop, error] = std::from_chars(words.data() + colon + 1, end, scale);
+    if (error != std::errc() || stop != end || !std::isfinite(scale))
+      return fail(ErrorCode::invalid_request,
+                  fmt::format("--lora {}: '{}' is no scale", words, words.substr(colon + 1)),
+                  "use FILE or FILE:SCALE with a number, as in adapter.gguf:0.5");
+    name.resize(colon);
+  }
+  HWTV_TRY(const std::string path, store::resolve_model(name));
+  return model::Adapter::open(path, scale);
+}
+
+// ", of it 2 adapters 3.1 MiB"; empty without any.
+std::string adapters_text(std::span<const model::Adapter> adapters) {
+  if (adapters.empty()) return "";
+  int64_t n_bytes = 0;
+  for (const model::Adapter& adapter : adapters) n_bytes += adapter.n_bytes();
+  return fmt::format(", of it {} adapter{} {}", adapters.size(), adapters.size() == 1 ? "" : "s",
+                     format_bytes(static_cast<double>(n_bytes)));
+}
+
+Result<std::vector<model::Adapter>> open_adapters(const std::vector<std::string>& all) {
+  std::vector<model::Adapter> adapters;
+  for (const std::string& words : all) {
+    HWTV_TRY(model::Adapter adapter, open_adapter(words));
+    adapters.push_back(std::move(adapter));
+  }
+  return adapters;
 }
 
 }  // namespace
@@ -47,6 +86,12 @@ std::vector<Option> session_flags(SessionOptions& options) {
        "read weights where the file has them: slower, for machines whose memory the model fills",
        &options.no_pack},
   };
+}
+
+Option adapter_flag(SessionOptions& options) {
+  return {"--lora", "FILE[:SCALE]",
+          "a LoRA adapter of this model, GGUF; may be repeated, and what each adds is added",
+          &options.adapters};
 }
 
 Result<void> check_threads(int64_t n_threads) {
@@ -78,12 +123,20 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
   return session;
 }
 
+std::vector<int32_t> Session::adapters() const {
+  std::vector<int32_t> all(model_->adapters().size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 Result<void> Session::open_model() {
   HWTV_TRY(const std::string path, store::resolve_model(options_.model));
   HWTV_TRY(gguf::File file, gguf::File::open(path));
   HWTV_TRY(tokenizer_, text::Tokenizer::from_gguf(file));
+  HWTV_TRY(std::vector<model::Adapter> adapters, open_adapters(options_.adapters));
   HWTV_TRY(model::Model model,
-           model::Model::from_file(std::move(file), {options_.context, options_.output}));
+           model::Model::from_file(std::move(file), {options_.context, options_.output},
+                                   std::move(adapters)));
   model_ = std::make_unique<model::Model>(std::move(model));
   HWTV_TRY_VOID(check_output());
   const int64_t trained = model_->config().context_tokens_max;
@@ -138,12 +191,15 @@ plan::MemoryPlan Session::price(int64_t context_tokens) const {
 
 plan::MemoryPlan Session::price_model(int64_t context_tokens) const {
   const gguf::File& file = model_->file();
+  int64_t metadata_bytes = file.metadata_bytes();
+  for (const model::Adapter& adapter : model_->adapters())
+    metadata_bytes += adapter.file().metadata_bytes();
   const plan::RuntimeShape runtime{.n_threads = device_->n_threads(),
                                    .n_seqs = options_.n_seqs,
                                    .vocab_size = model_->config().vocab_size,
                                    .lookup_bytes = lookup_bytes(context_tokens),
                                    .tokenizer_bytes = text::predict_tokenizer_bytes(file),
-                                   .metadata_bytes = file.metadata_bytes()};
+                                   .metadata_bytes = metadata_bytes};
   return plan::predict_memory(backend_->spec(), model_->program(),
                               engine::limits_for(engine_config(context_tokens), model_->program()),
                               runtime);
@@ -180,8 +236,8 @@ Result<void> Session::check_memory() {
   ledger.set_predicted(hw::Use::runtime, predicted_.runtime_bytes);
   HWTV_TRY_VOID(check_fit());
   if (options_.announce)
-    note("predicted {}{}, of {} usable\n", plan::describe(predicted_),
-         draft_ ? " with the draft model" : "",
+    note("predicted {}{}{}, of {} usable\n", plan::describe(predicted_),
+         draft_ ? " with the draft model" : "", adapters_text(model_->adapters()),
          format_bytes(static_cast<double>(device_->machine().cpu().available_bytes)));
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/command.h"
 #include "app/draft.h"
@@ -27,13 +28,14 @@ struct SessionOptions {
   int64_t chunk = 256;  // tokens of a prefill step
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
-  int64_t n_outputs = 1;          // output rows of a step
+  int64_t n_outputs = 1;              // output rows of a step
   ops::OutputKind output = ops::OutputKind::logits;
-  bool no_pack = false;           // read quantized weights where the file has them
-  int64_t kv_pool_tokens = 0;     // of all sequences together; 0: n_seqs contexts
-  std::string speculate = "off";  // auto, off, lookup, draft
-  int64_t draft_max = 15;         // guessed tokens of a step
-  std::string draft;              // the draft model; empty: none
+  bool no_pack = false;               // read quantized weights where the file has them
+  int64_t kv_pool_tokens = 0;         // of all sequences together; 0: n_seqs contexts
+  std::string speculate = "off";      // auto, off, lookup, draft
+  int64_t draft_max = 15;             // guessed tokens of a step
+  std::string draft;                  // the draft model; empty: none
+  std::vector<std::string> adapters;  // LoRA files, each with an optional ":scale"
   bool profile = false;
   bool quiet = false;                 // no progress
   bool announce = false;              // say what will be held before anything is allocated
@@ -48,6 +50,7 @@ inline constexpr int64_t kMostDraftTokens = 64;
 
 // The flags that every computing command shares; `options` outlives the table.
 std::vector<Option> session_flags(SessionOptions& options);
+Option adapter_flag(SessionOptions& options);  // --lora
 
 class Session {
  public:
@@ -58,6 +61,8 @@ class Session {
 
   const SessionOptions& options() const { return options_; }
   const model::Model& model() const { return *model_; }
+  // All adapters, as a request names them.
+  std::vector<int32_t> adapters() const;
   const Draft* draft() const { return draft_.get(); }  // null: none
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   hw::DeviceContext& device() { return *device_; }

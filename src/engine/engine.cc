@@ -137,7 +137,25 @@ Result<void> Engine::check_request(const SequenceRequest& request) const {
         fmt::format("use a context of {} or more, or at most {} for the answer",
                     n_prompt + request.n_tokens_max,
                     format_tokens(std::max<int64_t>(0, config_.context_tokens_max - n_prompt))));
+  HWTV_TRY_VOID(check_adapters(request.adapters));
   return check_sampling_params(request.sampling, vocab_size_);
+}
+
+Result<void> Engine::check_adapters(std::span<const int32_t> adapters) const {
+  const int32_t n_adapters = model_.program().n_adapters;
+  for (size_t i = 0; i < adapters.size(); ++i) {
+    if (adapters[i] < 0 || adapters[i] >= n_adapters)
+      return fail(ErrorCode::invalid_request,
+                  fmt::format("the request names adapter {}, the model was opened with {}",
+                              adapters[i], n_adapters),
+                  n_adapters > 0 ? fmt::format("use 0 to {}, or none", n_adapters - 1)
+                                 : "open the model with the adapter");
+    if (std::ranges::count(adapters.first(i), adapters[i]) > 0)
+      return fail(ErrorCode::invalid_request,
+                  fmt::format("the request names adapter {} twice", adapters[i]),
+                  "name each adapter once; its scale is given when it is opened");
+  }
+  return {};
 }
 
 Result<SequenceId> Engine::add(SequenceRequest request) {
@@ -168,13 +186,15 @@ void Engine::speculate(Sequence& sequence, int64_t capacity_tokens) const {
   guesses.tokens.reserve(static_cast<size_t>(config_.n_proposed_max) + 1);
 }
 
-// Moves a kept sequence's cache to the new one, as far as their tokens agree.  The last prompt
-// token is always computed again: its logits are wanted.
+// Moves a kept sequence's cache to the new one, as far as their tokens agree; not where it was
+// computed with other adapters.  The last prompt token is always computed again: its logits are
+// wanted.
 void Engine::take_over(Sequence& sequence, SequenceId kept) {
   const auto at = std::find_if(kept_.begin(), kept_.end(),
                                [&](const auto& other) { return other->id == kept; });
   if (at == kept_.end() || sequence.request.prompt_rows) return;
   Sequence& old = **at;
+  if (old.request.adapters != sequence.request.adapters) return;
   const std::span<const int32_t> cached(old.tokens.data(), static_cast<size_t>(old.n_cached));
   sequence.n_reused = std::min(common_prefix(cached, sequence.tokens), sequence.n_prompt - 1);
   sequence.n_cached = sequence.n_reused;
@@ -316,6 +336,7 @@ void Engine::build_slice(const SlicePlan& slice) {
   input.first_row = static_cast<int64_t>(tokens_.size());
   input.n_tokens = slice.n_tokens;
   input.first_position = sequence.n_cached;
+  input.adapters = sequence.request.adapters;
   const auto first = sequence.tokens.begin() + static_cast<ptrdiff_t>(sequence.n_cached);
   const int64_t n_known = std::min(slice.n_tokens, sequence.n_to_compute());
   tokens_.insert(tokens_.end(), first, first + static_cast<ptrdiff_t>(n_known));
@@ -351,7 +372,8 @@ void Engine::record_step(const StepTimes& times, const ops::StepResult& result) 
     const Sequence& sequence = *running_[static_cast<size_t>(slice.sequence)];
     (demand.n_cached >= sequence.n_prompt ? record.n_decode_tokens : record.n_prefill_tokens) +=
         static_cast<int>(slice.n_tokens);
-    slice_sizes_.push_back({demand.n_cached, slice.n_tokens});
+    slice_sizes_.push_back(
+        {demand.n_cached, slice.n_tokens, slice.n_outputs, sequence.request.adapters});
   }
   sizes.slices = slice_sizes_;
   record.n_decode_tokens -= record.n_proposed_tokens - record.n_accepted_tokens;

@@ -51,8 +51,9 @@ class Engine {
 
   // Queues a sequence.  It starts when the pool can hold its prompt and whole answer, and once
   // started it finishes: nothing started is ever refused or preempted.
-  // Errors: invalid_request (an empty prompt, a token outside the vocabulary, a parameter outside
-  // its range, more tokens than a context holds: with both numbers and one that works).
+  // Errors: invalid_request (an empty prompt, a token outside the vocabulary, an adapter that the
+  // model has not or that is named twice, a parameter outside its range, more tokens than a context
+  // holds: with both numbers and one that works).
   Result<SequenceId> add(SequenceRequest request);
 
   // Computes one step and gives one event per sequence that gained a token or ended.
@@ -82,6 +83,7 @@ class Engine {
   };
 
   Result<void> check_request(const SequenceRequest& request) const;
+  Result<void> check_adapters(std::span<const int32_t> adapters) const;
   void take_over(Sequence& sequence, SequenceId kept);
   void admit();
   bool fits(const Sequence& sequence) const;

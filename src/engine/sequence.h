@@ -30,8 +30,9 @@ std::string_view finish_reason_name(FinishReason reason);
 using RowSink = std::function<void(int64_t position, std::span<const float> row)>;
 
 struct SequenceRequest {
-  std::vector<int32_t> prompt;  // at least one token
-  int64_t n_tokens_max = 0;     // of the answer; 0: only the prompt is computed
+  std::vector<int32_t> prompt;    // at least one token
+  int64_t n_tokens_max = 0;       // of the answer; 0: only the prompt is computed
+  std::vector<int32_t> adapters;  // of the model's, each once: what is added, in this order
   SamplingParams sampling;
   std::vector<int32_t> end_tokens;        // each ends the answer and is no part of it
   std::shared_ptr<StopWatch> stop_watch;  // may be null

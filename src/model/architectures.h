@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "gguf/file.h"
+#include "model/adapter.h"
 #include "model/config.h"
 #include "ops/program.h"
 
@@ -18,6 +19,8 @@ struct RecordOptions {
   int64_t context_tokens = 0;
   // What steps are asked for.  Encoders have no logits and give embeddings instead.
   ops::OutputKind output = ops::OutputKind::logits;
+  // What sequences may name; their indices are those of ops::Program::n_adapters.
+  std::span<const Adapter> adapters = {};
 };
 
 struct Architecture {

@@ -30,7 +30,7 @@ class DecoderRecord {
       : d_(decoder),
         c_(config),
         options_(options),
-        r_(file),
+        r_(file, options.adapters),
         rope_factors_(read_rope_factors(options)) {
     CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
     for (const DecoderLayer& layer : d_.layers) kv_layers_.push_back(add_kv_layer(layer, options));

@@ -20,7 +20,7 @@ class EncoderRecord {
  public:
   EncoderRecord(const Encoder& encoder, const ModelConfig& config, const gguf::File& file,
                 const RecordOptions& options)
-      : e_(encoder), c_(config), options_(options), r_(file) {
+      : e_(encoder), c_(config), options_(options), r_(file, options.adapters) {
     r_.program().kv_groups.push_back({.n_layers = static_cast<int32_t>(c_.n_layers),
                                       .n_kv_heads = c_.n_kv_heads,
                                       .head_dim = c_.head_dim,

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/check.h"
 #include "model/metadata.h"
 
@@ -25,7 +28,10 @@ std::string op_name(int32_t layer, std::string_view part) {
   return fmt::format("layer {} {}", layer, part);
 }
 
-Recorder::Recorder(const gguf::File& file) : file_(file), used_(file.tensors().size(), false) {}
+Recorder::Recorder(const gguf::File& file, std::span<const Adapter> adapters)
+    : file_(file), adapters_(adapters), used_(file.tensors().size(), false) {
+  program_.n_adapters = static_cast<int32_t>(adapters.size());
+}
 
 Result<DType> Recorder::check_tensor(const std::string& name,
                                      const std::vector<int64_t>& shape) const {
@@ -146,7 +152,43 @@ ops::ValueId Recorder::matmul(const std::string& name, ops::ValueId x, ops::Weig
                               ops::WeightId bias) {
   const ops::ValueId out = like(name, x, program_.weight(weight_id).n_rows);
   program_.add_op(name, ops::MatMul{x, weight_id, bias, out});
+  return adapted(name, x, weight_id, out);
+}
+
+// `base` is the product of x with the weight.
+ops::ValueId Recorder::adapted(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                               ops::ValueId base) {
+  const ops::WeightDecl decl = program_.weight(weight_id);
+  std::vector<ops::LoraPair> pairs;
+  for (size_t i = 0; i < adapters_.size(); ++i)
+    if (const Adapter::Pair* pair = adapters_[i].find(decl.name))
+      pairs.push_back(add_pair(i, *pair, decl));
+  if (pairs.empty()) return base;
+  const ops::ValueId out = like(name + " lora", base, decl.n_rows);
+  program_.add_op(name + " lora", ops::Lora{x, base, std::move(pairs), out});
   return out;
+}
+
+// Where the base is some rows of a tensor, b has the same rows, and a is declared once.
+ops::LoraPair Recorder::add_pair(size_t adapter, const Adapter::Pair& pair,
+                                 const ops::WeightDecl& base) {
+  const auto index = static_cast<int32_t>(adapter);
+  const auto declare = [&](const gguf::TensorInfo& tensor, int64_t first_row, int64_t n_rows) {
+    return program_.add_weight({.name = std::string(tensor.name),
+                                .dtype = *tensor.dtype,
+                                .n_rows = n_rows,
+                                .width = tensor.shape[0],
+                                .role = ops::WeightRole::adapter,
+                                .first_row = first_row,
+                                .adapter = index});
+  };
+  const auto declared = std::ranges::find_if(program_.weights, [&](const ops::WeightDecl& decl) {
+    return decl.adapter == index && decl.name == pair.a->name;
+  });
+  const ops::WeightId a = declared == program_.weights.end()
+                              ? declare(*pair.a, 0, pair.rank())
+                              : static_cast<ops::WeightId>(declared - program_.weights.begin());
+  return {index, a, declare(*pair.b, base.first_row, base.n_rows), pair.scale};
 }
 
 ops::ValueId Recorder::matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
@@ -245,9 +287,27 @@ Result<void> Recorder::check_all_used() const {
               "convert the model again, or use another one");
 }
 
+Result<void> Recorder::check_adapted() const {
+  for (size_t i = 0; i < adapters_.size(); ++i)
+    for (const Adapter::Pair& pair : adapters_[i].pairs()) {
+      const bool is_declared =
+          std::ranges::any_of(program_.weights, [&](const ops::WeightDecl& decl) {
+            return decl.adapter == static_cast<int32_t>(i) && decl.name == pair.a->name;
+          });
+      if (!is_declared)
+        return fail(
+            ErrorCode::unsupported,
+            fmt::format("{} adapts {}, which is no matrix of a plain product here",
+                        adapters_[i].name(), pair.tensor),
+            "use an adapter of the matrices of attention and of dense feed-forward networks");
+    }
+  return {};
+}
+
 Result<ops::Program> Recorder::finish() && {
   if (error_) return fail(std::move(*error_));
   HWTV_TRY_VOID(check_all_used());
+  HWTV_TRY_VOID(check_adapted());
   ops::check_program(program_);
   return std::move(program_);
 }

@@ -2,12 +2,14 @@
 // architecture reads as a plain list of ops, since errors are kept until finish().
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "gguf/file.h"
+#include "model/adapter.h"
 #include "ops/program.h"
 
 namespace hwtv::model {
@@ -31,8 +33,8 @@ struct StackedRows {
 
 class Recorder {
  public:
-  // Requires: `file` outlives the Recorder.
-  explicit Recorder(const gguf::File& file);
+  // Requires: `file` and `adapters` outlive the Recorder.
+  explicit Recorder(const gguf::File& file, std::span<const Adapter> adapters = {});
 
   ops::Program& program() { return program_; }
 
@@ -60,6 +62,7 @@ class Recorder {
                           ops::WeightId bias, float eps);
   ops::ValueId activate(const std::string& name, ops::ValueId x, ops::Activation activation);
   ops::ValueId rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight, float eps);
+  // With what the adapters add to it.
   ops::ValueId matmul(const std::string& name, ops::ValueId x, ops::WeightId weight,
                       ops::WeightId bias = ops::kNoWeight);
   // By the next n_out of the rows.
@@ -97,7 +100,7 @@ class Recorder {
 
   // The Program, or the first error met.  Errors: corrupt_file (a tensor missing or of another
   // shape); unsupported (a tensor type, or a tensor that no op used: the model is then more than
-  // what was recorded).
+  // what was recorded; an adapter of what is no plain product).
   Result<ops::Program> finish() &&;
 
  private:
@@ -105,9 +108,14 @@ class Recorder {
   void mark_used(const std::string& name);
   Result<DType> check_tensor(const std::string& name, const std::vector<int64_t>& shape) const;
   Result<void> check_all_used() const;
+  Result<void> check_adapted() const;
+  ops::ValueId adapted(const std::string& name, ops::ValueId x, ops::WeightId weight,
+                       ops::ValueId base);
+  ops::LoraPair add_pair(size_t adapter, const Adapter::Pair& pair, const ops::WeightDecl& base);
   ops::ValueId like(const std::string& name, ops::ValueId x, int64_t width);
 
   const gguf::File& file_;
+  const std::span<const Adapter> adapters_;
   ops::Program program_;
   std::vector<bool> used_;  // by index in File::tensors()
   std::optional<Error> error_;

@@ -80,6 +80,8 @@ struct SliceInput {
   // For each KvGroup: the sequence's kv_block ids; block b holds positions [b, b + 1) *
   // block_tokens.
   std::vector<std::span<const int32_t>> block_tables;
+  // Of Program::n_adapters, each once: what its Lora ops add, in this order.
+  std::span<const int32_t> adapters = {};
 };
 
 struct StepInput {

@@ -34,6 +34,8 @@ std::string_view weight_role_name(WeightRole role) {
       return "attention sinks";
     case WeightRole::rope_factors:
       return "rope factors";
+    case WeightRole::adapter:
+      return "adapter";
   }
   return "unknown";
 }
@@ -48,7 +50,7 @@ std::string_view op_name(const Op& op) {
             [](const Softcap&) { return "Softcap"; },
             [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Route&) { return "Route"; },
             [](const ExpertMatMul&) { return "ExpertMatMul"; },
-            [](const ExpertSum&) { return "ExpertSum"; },
+            [](const ExpertSum&) { return "ExpertSum"; }, [](const Lora&) { return "Lora"; },
             [](const SelectOutputs&) { return "SelectOutputs"; }},
       op);
 }
@@ -80,6 +82,9 @@ std::vector<ValueId> op_inputs(const Op& op) {
             },
             [](const ExpertSum& o) {
               return Ids{o.x, o.shares};
+            },
+            [](const Lora& o) {
+              return Ids{o.x, o.base};
             },
             [](const SelectOutputs& o) { return Ids{o.x}; }},
       op);
@@ -197,6 +202,19 @@ class ShapeCheck {
     CHECK(value(o.shares).rows == value(o.x).rows);
     CHECK(value(o.x).width % o.n_used == 0);
     same(o.out, value(o.x).rows, value(o.x).width / o.n_used);
+  }
+  void operator()(const Lora& o) const {
+    std::vector<bool> has_pair(static_cast<size_t>(program_.n_adapters), false);
+    for (const LoraPair& pair : o.pairs) {
+      CHECK(pair.adapter >= 0 && pair.adapter < program_.n_adapters);
+      CHECK(!has_pair[static_cast<size_t>(pair.adapter)]);
+      has_pair[static_cast<size_t>(pair.adapter)] = true;
+      CHECK(weight(pair.a).width == value(o.x).width);
+      CHECK(weight(pair.b).width == weight(pair.a).n_rows);
+      CHECK(weight(pair.b).n_rows == value(o.base).width);
+    }
+    CHECK(value(o.x).rows == value(o.base).rows);
+    same(o.out, value(o.base).rows, value(o.base).width);
   }
   void operator()(const SelectOutputs& o) const {
     CHECK(value(o.x).rows == Rows::n_tokens);

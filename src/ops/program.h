@@ -38,7 +38,8 @@ enum class WeightRole {
   norm,
   bias,
   sinks,
-  rope_factors
+  rope_factors,
+  adapter,  // a matrix of a LoRA pair
 };
 std::string_view weight_role_name(WeightRole role);
 
@@ -53,6 +54,7 @@ struct WeightDecl {
   WeightRole role;
   int64_t first_row = 0;  // of the tensor, which may have more rows: queries, keys, values in one
   int64_t n_experts = 1;  // matrices of n_rows rows each
+  int32_t adapter = -1;   // whose file has the tensor, of Program::n_adapters; -1: the model's
 
   int64_t matrix_bytes() const { return n_rows * dtype_bytes(dtype, width); }
   int64_t n_bytes() const { return n_experts * matrix_bytes(); }
@@ -217,6 +219,24 @@ struct ExpertSum {
   ValueId out;
 };
 
+// What one adapter adds to one product.
+struct LoraPair {
+  int32_t adapter;  // of Program::n_adapters
+  WeightId a;       // (rank, n_in)
+  WeightId b;       // (n_out, rank)
+  float scale;
+};
+
+// out = base + the sum of scale * (x . a^T) . b^T over the pairs of the adapters that the row's
+// sequence names, added in the order in which it names them.
+// x (rows, n_in), base, out (rows, n_out)                 [Hu et al. 2021]
+struct Lora {
+  ValueId x;
+  ValueId base;
+  std::vector<LoraPair> pairs;  // at most one of each adapter
+  ValueId out;
+};
+
 // Keeps the rows whose output is asked for.  x (n_tokens, width), out (n_outputs, width)
 struct SelectOutputs {
   ValueId x;
@@ -224,7 +244,8 @@ struct SelectOutputs {
 };
 
 using Op = std::variant<Embed, RmsNorm, LayerNorm, MatMul, Rope, KvWrite, Attention, Glu, Activate,
-                        Add, Softcap, SigmoidGate, Route, ExpertMatMul, ExpertSum, SelectOutputs>;
+                        Add, Softcap, SigmoidGate, Route, ExpertMatMul, ExpertSum, Lora,
+                        SelectOutputs>;
 std::string_view op_name(const Op& op);  // "MatMul"
 
 // What the op reads and writes among the values (not weights, not the cache).
@@ -256,6 +277,7 @@ struct Program {
   std::vector<KvGroup> kv_groups;
   std::vector<NamedOp> ops;
   std::vector<Output> outputs;
+  int32_t n_adapters = 0;  // LoRA adapters, each for the sequences that name it
 
   WeightId add_weight(WeightDecl weight);
   ValueId add_value(std::string name, Rows rows, int64_t width);

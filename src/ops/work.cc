@@ -129,6 +129,17 @@ class Pricing {
             .written_bytes = value_bytes(o.out),
             .flops = 2 * elements(o.x)};
   }
+  hw::Work operator()(const Lora& o) const {
+    hw::Work work{.read_bytes = value_bytes(o.base), .written_bytes = value_bytes(o.out)};
+    for (const LoraPair& pair : o.pairs) {
+      const double n_rows = adapted_rows(pair.adapter, program_.value(o.x).rows);
+      if (n_rows == 0) continue;
+      const WeightDecl &a = program_.weight(pair.a), &b = program_.weight(pair.b);
+      work.read_bytes += n_rows * n(a.width) * kF32Bytes + n(a.n_bytes() + b.n_bytes());
+      work.flops += 2 * n_rows * n(a.n_rows) * n(a.width + b.n_rows);
+    }
+    return work;
+  }
   hw::Work operator()(const SelectOutputs& o) const {
     return {.read_bytes = value_bytes(o.out), .written_bytes = value_bytes(o.out)};
   }
@@ -137,6 +148,14 @@ class Pricing {
   static double n(int64_t count) { return static_cast<double>(count); }
   double rows(ValueId id) const {
     return n(program_.value(id).rows == Rows::n_tokens ? sizes_.n_tokens : sizes_.n_outputs);
+  }
+  // Rows of the sequences that name the adapter.
+  double adapted_rows(int32_t adapter, Rows rows) const {
+    double sum = 0;
+    for (const SliceSize& slice : sizes_.slices)
+      if (std::ranges::find(slice.adapters, adapter) != slice.adapters.end())
+        sum += n(rows == Rows::n_tokens ? slice.n_tokens : slice.n_outputs);
+    return sum;
   }
   double elements(ValueId id) const { return rows(id) * n(program_.value(id).width); }
   double value_bytes(ValueId id) const { return elements(id) * kF32Bytes; }

@@ -13,6 +13,8 @@ namespace hwtv::ops {
 struct SliceSize {
   int64_t n_cached = 0;  // tokens in the cache before the step
   int64_t n_tokens = 0;
+  int64_t n_outputs = 0;  // of its tokens, those whose output is asked for
+  std::span<const int32_t> adapters = {};
 };
 
 // The sizes of one step.
@@ -27,7 +29,7 @@ struct StepSizes {
 
 // Weights count as the file's bytes, once for a step, and of experts those that its tokens are
 // expected to touch; activations as F32; the cache as its dtype. A multiply and an add are two
-// operations.
+// operations.  Of adapters those that a slice names.
 hw::Work work(const Program& program, const Op& op, const StepSizes& sizes);
 hw::Work work(const Program& program, const StepSizes& sizes);  // the sum over all ops
 

@@ -1,7 +1,7 @@
-// invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE: computes N tokens and prints hashes
-// of the ids and of every row of logits they were chosen from.  Whatever THREADS, CHUNK (0: the prompt in
-// one step), MATES (other sequences in the same steps) and SPECULATE (off, auto, lookup) are, the hashes
-// must stay the same.
+// invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE: computes N tokens and prints
+// hashes of the ids and of every row of logits they were chosen from.  Whatever THREADS, CHUNK (0:
+// the prompt in one step), MATES (other sequences in the same steps) and SPECULATE (off, auto,
+// lookup) are, the hashes must stay the same.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -10,40 +10,10 @@
 #include "app/chat_prompt.h"
 #include "app/session.h"
 #include "base/file.h"
+#include "tests/e2e/hashes.h"
 
 namespace hwtv::app {
 namespace {
-
-class Hash {  // FNV-1a
- public:
-  void mix(std::span<const std::byte> bytes) {
-    for (const std::byte b : bytes)
-      value_ = (value_ ^ static_cast<uint64_t>(b)) * 1099511628211ull;
-  }
-  uint64_t value() const { return value_; }
-
- private:
-  uint64_t value_ = 14695981039346656037ull;
-};
-
-// Forbids nothing; sees every row before a token is chosen, and the token.
-class Listener : public engine::TokenMask {
- public:
-  void apply(std::span<float> row) override { logits_.mix(std::as_bytes(row)); }
-  void accept(int32_t token) override {
-    ids_.mix(std::as_bytes(std::span(&token, 1)));
-    ++n_tokens_;
-  }
-  std::string json(int64_t n_guessed) const {
-    return fmt::format(
-        R"({{"n_tokens": {}, "ids_hash": "{:016x}", "logits_hash": "{:016x}", "n_guessed": {}}})",
-        n_tokens_, ids_.value(), logits_.value(), n_guessed);
-  }
-
- private:
-  Hash ids_, logits_;
-  int64_t n_tokens_ = 0;
-};
 
 struct Arguments {
   std::string model, prompt;
@@ -67,9 +37,9 @@ Result<void> add_mates(engine::Engine& engine, const std::vector<int32_t>& promp
                        const Arguments& arguments) {
   for (int64_t i = 0; i < arguments.n_mates; ++i) {
     const auto cut = static_cast<ptrdiff_t>(prompt.size()) * (i + 1) / (arguments.n_mates + 1);
-    engine::SequenceRequest mate = request_for({prompt.begin() + cut, prompt.end()},
-                                               std::max<int64_t>(1, arguments.n_tokens / (i + 2)),
-                                               arguments);
+    engine::SequenceRequest mate =
+        request_for({prompt.begin() + cut, prompt.end()},
+                    std::max<int64_t>(1, arguments.n_tokens / (i + 2)), arguments);
     mate.sampling.seed = 100 + static_cast<uint64_t>(i);
     HWTV_TRY(const engine::SequenceId id, engine.add(std::move(mate)));
     (void)id;
@@ -99,7 +69,10 @@ Result<std::string> hashes(const Arguments& arguments) {
   (void)id;
   while (!engine.idle()) HWTV_TRY_VOID(engine.step());
   const auto totals = session->recorder().totals();
-  return listener->json(totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens);
+  return fmt::format(
+      R"({{"n_tokens": {}, "ids_hash": "{:016x}", "logits_hash": "{:016x}", "n_guessed": {}}})",
+      listener->n_tokens(), listener->ids(), listener->logits(),
+      totals.decode.n_proposed_tokens + totals.mixed.n_proposed_tokens);
 }
 
 }  // namespace
@@ -107,7 +80,8 @@ Result<std::string> hashes(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   if (argc != 9) {
-    fmt::print(stderr, "usage: invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE\n");
+    fmt::print(stderr,
+               "usage: invariance MODEL PROMPT N THREADS CHUNK MATES TEMPERATURE SPECULATE\n");
     return 2;
   }
   const auto result =

@@ -51,7 +51,7 @@ class EngineTest : public ::testing::Test {
   }
 
   FakeBackend backend_;
-  model::Model model_ = tiny_model();
+  model::Model model_ = tiny_model(3);
   FakeClock clock_;
   observe::Recorder recorder_;
 };
@@ -67,6 +67,59 @@ TEST_F(EngineTest, ChunksAndMatesDoNotChangeAnAnswer) {
     for (size_t i = 0; i < ids.size(); ++i)
       EXPECT_EQ(answers[ids[i]], expected[i]) << "chunk " << chunk;
   }
+}
+
+TEST_F(EngineTest, EachSequenceHasItsOwnAdapters) {
+  const std::vector<std::vector<int32_t>> named = {{}, {0}, {1}, {2}, {0, 2}, {2, 0}};
+  std::vector<std::vector<int32_t>> expected;
+  const auto with = [&](const std::vector<int32_t>& adapters) {
+    SequenceRequest made = request(1, 20, 30);  // sampled, all with one seed
+    made.adapters = adapters;
+    return made;
+  };
+  for (const auto& adapters : named) expected.push_back(alone(with(adapters)));
+  for (size_t i = 1; i < expected.size(); ++i) EXPECT_NE(expected[i], expected[i - 1]);
+  for (const int64_t chunk : {7, 400}) {
+    auto engine = make({.n_seqs_max = 6, .context_tokens_max = 400, .n_tokens_max = chunk});
+    std::vector<SequenceId> ids;
+    for (const auto& adapters : named) ids.push_back(*engine->add(with(adapters)));
+    auto answers = run(*engine);
+    for (size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(answers[ids[i]], expected[i]) << chunk;
+  }
+}
+
+TEST_F(EngineTest, AKeptSequenceServesItsOwnAdaptersOnly) {
+  auto engine = make({.n_seqs_max = 2, .context_tokens_max = 400, .n_tokens_max = 64});
+  SequenceRequest first = request(4, 100, 1);
+  first.keep = true;
+  first.adapters = {1};
+  SequenceRequest second = first;
+  second.prompt.push_back(5);
+  for (const std::vector<int32_t>& adapters : {std::vector<int32_t>{0}, {}, {1}}) {
+    first.continues.reset();
+    second.continues = *engine->add(first);
+    run(*engine);
+    second.adapters = adapters;
+    const SequenceId next = *engine->add(second);
+    EXPECT_EQ(engine->n_reused_tokens(next), adapters == first.adapters ? 100 : 0);
+    SequenceRequest anew = second;
+    anew.continues.reset();
+    EXPECT_EQ(run(*engine)[next], alone(anew));
+  }
+}
+
+TEST_F(EngineTest, AdaptersThatAreNotThereAreRefused) {
+  auto engine = make({.context_tokens_max = 100});
+  SequenceRequest wrong = request(1, 3, 5);
+  wrong.adapters = {1, 3};
+  const auto beyond = engine->add(wrong);
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().what, "the request names adapter 3, the model was opened with 3");
+  EXPECT_EQ(beyond.error().advice, "use 0 to 2, or none");
+  wrong.adapters = {2, 2};
+  const auto twice = engine->add(wrong);
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().what, "the request names adapter 2 twice");
 }
 
 TEST_F(EngineTest, ThousandsOfRequestsThroughASmallPoolAllFinish) {

@@ -1,6 +1,6 @@
 // A backend without arithmetic: its cache holds token ids, and a token's logits are a hash of every
-// token that the block tables reach up to its position.  A wrong table, position or chunk shows at
-// once.
+// token that the block tables reach up to its position, each with the adapters that it was computed
+// with.  A wrong table, position, chunk or adapter shows at once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -55,15 +55,18 @@ class FakeBackend final : public ops::Backend {
     auto& self = static_cast<FakeExecutable&>(base);
     self.logits.clear();
     size_t next_output = 0;
-    for (const ops::SliceInput& slice : input.slices)
+    for (const ops::SliceInput& slice : input.slices) {
+      int32_t adapters = 0;
+      for (const int32_t adapter : slice.adapters) adapters = 8 * adapters + adapter + 1;
       for (int64_t i = 0; i < slice.n_tokens; ++i) {
         const int64_t row = slice.first_row + i, position = slice.first_position + i;
-        cell(self, slice, position) = input.tokens[static_cast<size_t>(row)];
+        cell(self, slice, position) = input.tokens[static_cast<size_t>(row)] + 1000 * adapters;
         if (next_output < input.output_rows.size() && input.output_rows[next_output] == row) {
           append_logits(self, slice, position);
           ++next_output;
         }
       }
+    }
     if (clock) clock->advance_s(step_s + token_s * static_cast<double>(input.tokens.size()));
     ++self.n_steps;
     self.n_tokens += static_cast<int64_t>(input.tokens.size());

@@ -11,7 +11,22 @@
 
 namespace hwtv::engine {
 
-inline model::Model tiny_model() {
+// An adapter of its queries, rank 1.
+inline std::string write_tiny_adapter(const std::string& path) {
+  gguf::Writer writer;
+  writer.set("general.architecture", "llama");
+  writer.set("general.type", "adapter");
+  writer.set("adapter.type", "lora");
+  static const std::vector<float> zeros(32);
+  EXPECT_TRUE(writer.add_tensor("blk.0.attn_q.weight.lora_a", DType::F32, {32, 1},
+                                std::as_bytes(std::span(zeros))));
+  EXPECT_TRUE(writer.add_tensor("blk.0.attn_q.weight.lora_b", DType::F32, {1, 32},
+                                std::as_bytes(std::span(zeros))));
+  EXPECT_TRUE(writer.write(path));
+  return path;
+}
+
+inline model::Model tiny_model(int n_adapters = 0) {
   static const std::string path = [] {
     std::string folder = (std::filesystem::temp_directory_path() / "hwtv_engine_XXXXXX").string();
     const std::string file = std::string(::mkdtemp(folder.data())) + "/tiny.gguf";
@@ -39,7 +54,12 @@ inline model::Model tiny_model() {
     EXPECT_TRUE(writer.write(file));
     return file;
   }();
-  auto opened = model::Model::open(path);
+  static const std::string adapter_path = write_tiny_adapter(path + ".lora");
+  std::vector<model::Adapter> adapters;
+  for (int i = 0; i < n_adapters; ++i)
+    adapters.push_back(std::move(*model::Adapter::open(adapter_path, 1)));
+  auto opened =
+      model::Model::from_file(std::move(*gguf::File::open(path)), {}, std::move(adapters));
   EXPECT_TRUE(opened) << opened.error().what;
   return std::move(*opened);
 }

@@ -15,6 +15,7 @@ namespace hwtv::golden {
 struct ForwardOptions {
   int64_t chunk_tokens = 1 << 20;  // tokens of one step
   DType kv_dtype = DType::F32;
+  std::vector<int32_t> adapters = {};
 };
 
 using Logits = std::vector<std::vector<float>>;  // one for each row: (vocab_size) or (model_dim)
@@ -50,7 +51,10 @@ inline Result<Logits> forward(ops::Backend& backend, const model::Model& model,
   Logits logits;
   for (int64_t first = 0; first < n_prompt; first += chunk) {
     const int64_t n = std::min(chunk, n_prompt - first);
-    const ops::SliceInput slice{.n_tokens = n, .first_position = first, .block_tables = tables};
+    const ops::SliceInput slice{.n_tokens = n,
+                                .first_position = first,
+                                .block_tables = tables,
+                                .adapters = options.adapters};
     std::vector<int32_t> output_rows;
     for (const int32_t row : rows)
       if (row >= first && row < first + n) output_rows.push_back(row - static_cast<int32_t>(first));

@@ -97,6 +97,20 @@ struct TinyFile {
   }
 };
 
+// An adapter of that model: rank 4 on two of its tensors.
+inline TinyFile tiny_adapter() {
+  TinyFile file;
+  file.metadata = {{"general.architecture", std::string("llama")},
+                   {"general.type", std::string("adapter")},
+                   {"adapter.type", std::string("lora")},
+                   {"adapter.lora.alpha", 8.0f}};
+  file.tensors = {{"blk.1.attn_q.weight.lora_a", DType::F32, {64, 4}},
+                  {"blk.1.attn_q.weight.lora_b", DType::F32, {4, 64}},
+                  {"blk.0.ffn_down.weight.lora_a", DType::F16, {96, 4}},
+                  {"blk.0.ffn_down.weight.lora_b", DType::F16, {4, 64}}};
+  return file;
+}
+
 // The ops of one kind, in their order.
 template <typename T>
 std::vector<const T*> ops_of(const Model& model) {

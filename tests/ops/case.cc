@@ -32,7 +32,7 @@ std::map<int32_t, int64_t> sequence_lengths(const std::vector<CaseStep>& steps) 
 
 }  // namespace
 
-CaseInputs::CaseInputs(const OpCase& op_case) {
+CaseInputs::CaseInputs(const OpCase& op_case) : adapters_(op_case.adapters) {
   const size_t n_groups = op_case.program.kv_groups.size();
   const auto lengths = sequence_lengths(op_case.steps);
   block_tables_.resize(lengths.empty() ? 0 : static_cast<size_t>(lengths.rbegin()->first) + 1);
@@ -61,6 +61,8 @@ CaseInputs::CaseInputs(const OpCase& op_case) {
           std::exchange(positions[slice.sequence], positions[slice.sequence] + slice.n_tokens);
       for (const auto& table : block_tables_[static_cast<size_t>(slice.sequence)])
         out.block_tables.emplace_back(table);
+      if (const auto sequence = static_cast<size_t>(slice.sequence); sequence < adapters_.size())
+        out.adapters = adapters_[sequence];
       for (int64_t i = 0; i < slice.n_tokens; ++i) input.tokens.push_back(token++);
     }
     for (size_t row = 0; row < input.tokens.size();

@@ -23,6 +23,7 @@ struct OpCase {
   ops::Limits limits;
   std::vector<std::vector<std::byte>> weights;  // by WeightId
   std::vector<CaseStep> steps;
+  std::vector<std::vector<int32_t>> adapters;  // by sequence; those beyond its end name none
   int64_t output_stride = 1;  // outputs are asked for rows 0, stride, 2 stride ... of each step
   double tolerance = 0;       // a share of the oracle's root mean square; 0: equal bits
 };
@@ -44,6 +45,7 @@ class CaseInputs {
   const std::vector<CaseInput>& steps() const { return steps_; }
 
  private:
+  std::vector<std::vector<int32_t>> adapters_;                   // by sequence
   std::vector<std::vector<std::vector<int32_t>>> block_tables_;  // by sequence, by kv_group
   std::vector<CaseInput> steps_;
 };

@@ -536,6 +536,60 @@ void add_elementwise(Cases& cases) {
                        [=] { return sigmoid_gate(n_gates, n_neighbours, 7); }});
 }
 
+struct LoraShape {
+  DType dtype = DType::F32;
+  int64_t n_in = 64, n_out = 37;
+  std::vector<int64_t> ranks = {4, 16, 20};  // of the adapters
+  bool of_outputs = false;                   // the rows are those of SelectOutputs
+};
+
+// Sequences with no adapter, one, or two in either order, side by side and step after step.
+OpCase lora(const LoraShape& shape, std::vector<CaseStep> steps) {
+  CaseBuilder b(std::move(steps), static_cast<uint64_t>(shape.n_in * 100 + shape.n_out));
+  ops::ValueId x = b.input(shape.n_in), base = b.input(shape.n_out);
+  if (shape.of_outputs) x = b.select(x), base = b.select(base);
+  const auto weight = [&](int64_t n_rows, int64_t width) {
+    const bool is_whole = width % dtype_info(shape.dtype).block_elements == 0;
+    return b.weight(is_whole ? shape.dtype : DType::F16, n_rows, width, ops::WeightRole::adapter);
+  };
+  std::vector<ops::LoraPair> pairs;
+  for (const int64_t rank : shape.ranks) {
+    const auto adapter = static_cast<int32_t>(pairs.size());
+    pairs.push_back({adapter, weight(rank, shape.n_in), weight(shape.n_out, rank),
+                     0.5f - 0.75f * static_cast<float>(adapter)});
+  }
+  b.program().n_adapters = static_cast<int32_t>(pairs.size()) + 1;  // the last one has no pair here
+  const ops::ValueId out =
+      b.value(shape.n_out, shape.of_outputs ? ops::Rows::n_outputs : ops::Rows::n_tokens);
+  b.op(ops::Lora{x, base, std::move(pairs), out});
+  const double allowed = tolerance(DType::F32, shape.n_in) + tolerance(DType::F32, 64);
+  if (!shape.of_outputs) b.output(b.select(out));
+  if (shape.of_outputs) b.output(out);
+  OpCase made = b.finish(allowed);
+  made.adapters = {{0}, {}, {2, 0}, {1}, {3}, {0, 3, 1}};
+  if (shape.of_outputs) made.output_stride = 3;
+  return made;
+}
+
+void add_lora(Cases& cases) {
+  const std::vector<CaseStep> mixed = {{{0, 5}, {1, 1}, {2, 70}, {3, 2}, {4, 3}},
+                                       {{3, 1}, {5, 1}, {1, 1}, {0, 1}, {2, 1}}};
+  const auto add = [&](const std::string& name, const LoraShape& shape,
+                       const std::vector<CaseStep>& steps) {
+    cases.push_back({"Lora/" + name, [=] { return lora(shape, steps); }});
+  };
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::Q8_0}) {
+    add(fmt::format("{}/mixed", dtype_name(dtype)), {.dtype = dtype, .n_in = 96, .n_out = 300},
+        mixed);
+    add(fmt::format("{}/one", dtype_name(dtype)), {.dtype = dtype, .ranks = {32}}, one_sequence(1));
+  }
+  for (const int64_t n_out : {1, 16, 37})
+    add(fmt::format("odd/n_out_{}", n_out), {.n_in = 33, .n_out = n_out, .ranks = {1, 3, 65}},
+        mixed);
+  add("outputs", {.of_outputs = true}, mixed);
+  add("nobody", {}, {{{1, 40}}});
+}
+
 }  // namespace
 
 std::vector<NamedCase> op_cases() {
@@ -552,6 +606,7 @@ std::vector<NamedCase> op_cases() {
   cases.push_back({"Attention/two_groups", two_groups});
   add_elementwise(cases);
   add_experts(cases);
+  add_lora(cases);
   return cases;
 }
 

@@ -127,6 +127,28 @@ class Evaluation {
     value(op.out) = std::move(out);
   }
 
+  void evaluate(const ops::Lora& op) {
+    const bool is_output = program_.value(op.x).rows == ops::Rows::n_outputs;
+    Rows out = value(op.base);
+    for (size_t row = 0; row < out.size(); ++row) {
+      const int64_t token = is_output ? input_->output_rows[row] : static_cast<int64_t>(row);
+      for (const ops::SliceInput& slice : input_->slices) {
+        if (token < slice.first_row || token >= slice.first_row + slice.n_tokens) continue;
+        for (const ops::LoraPair& pair : op.pairs)
+          if (std::ranges::count(slice.adapters, pair.adapter) > 0)
+            add_pair(pair, value(op.x)[row], out[row]);
+      }
+    }
+    value(op.out) = std::move(out);
+  }
+  void add_pair(const ops::LoraPair& pair, const Row& x, Row& out) const {
+    Row inner;
+    for (const Row& a : weight(pair.a)) inner.push_back(dot(x.data(), a.data(), x.size()));
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] += static_cast<double>(pair.scale) *
+                dot(inner.data(), weight(pair.b)[i].data(), inner.size());
+  }
+
   void evaluate(const ops::Rope& op) {
     value(op.out) = value(op.x);
     const auto head_dim = static_cast<size_t>(op.head_dim);

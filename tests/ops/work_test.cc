@@ -142,5 +142,36 @@ TEST(KvGroup, TokenBytes) {
   EXPECT_EQ(kv_token_bytes(group, DType::Q8_0, DType::Q4_0), 30 * 3 * (68 + 36));
 }
 
+// Adapter 0 for two tokens, of whose rows one is an output; adapter 1 for one; adapter 2 for none.
+TEST(LoraWorkTest, CountsTheAdaptersThatASequenceNames) {
+  static constexpr int32_t kFirst[] = {0}, kBoth[] = {1, 0};
+  static constexpr SliceSize kNamed[] = {
+      {.n_cached = 8, .n_tokens = 2, .n_outputs = 1, .adapters = kFirst},
+      {.n_cached = 1, .n_tokens = 1, .n_outputs = 1, .adapters = kBoth},
+      {.n_cached = 2, .n_tokens = 5, .n_outputs = 1}};
+  const StepSizes sizes{.n_tokens = 8, .n_outputs = 3, .n_seqs = 3, .slices = kNamed};
+  Program program;
+  program.n_adapters = 3;
+  std::vector<LoraPair> pairs;
+  for (const int64_t rank : {4, 8, 2}) {
+    const auto add = [&](DType dtype, int64_t n_rows, int64_t width) {
+      return program.add_weight({"w", dtype, n_rows, width, WeightRole::adapter});
+    };
+    const auto adapter = static_cast<int32_t>(pairs.size());
+    pairs.push_back({adapter, add(DType::F32, rank, 64), add(DType::F16, 10, rank), 1});
+  }
+  const auto lora = [&](Rows rows) {
+    return Lora{program.add_value("x", rows, 64), program.add_value("base", rows, 10), pairs,
+                program.add_value("out", rows, 10)};
+  };
+  const hw::Work tokens = work(program, lora(Rows::n_tokens), sizes);
+  EXPECT_EQ(tokens.read_bytes, 8 * 10 * 4 + (3 * 64 * 4 + 4 * 64 * 4 + 10 * 4 * 2) +
+                                   (1 * 64 * 4 + 8 * 64 * 4 + 10 * 8 * 2));
+  EXPECT_EQ(tokens.written_bytes, 8 * 10 * 4);
+  EXPECT_EQ(tokens.flops, 2 * 3 * 4 * (64 + 10) + 2 * 1 * 8 * (64 + 10));
+  const hw::Work outputs = work(program, lora(Rows::n_outputs), sizes);
+  EXPECT_EQ(outputs.flops, 2 * 2 * 4 * (64 + 10) + 2 * 1 * 8 * (64 + 10));
+}
+
 }  // namespace
 }  // namespace hwtv::ops

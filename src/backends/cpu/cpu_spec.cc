@@ -73,7 +73,7 @@ ops::BytesByUse CpuSpec::memory(const ops::Program& program, const ops::Limits& 
     if (packing_ == Packing::tiles && is_packable(weight))
       bytes.packed_weights += weight.n_experts * packed_matrix_bytes(weight);
     else
-      bytes.weights += weight.n_bytes();
+      bytes.weights += held_bytes(weight);
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     bytes.kv += kv_layout(program.kv_groups[group], group, limits).pool_bytes();
   bytes.activations = ops::plan_arena(program, limits, plan_stages(program)).n_bytes;

@@ -101,7 +101,7 @@ KvLayout kv_layout(const ops::KvGroup& kv, size_t group, const ops::Limits& limi
 }
 
 StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limits) {
-  int64_t n_quants = 0, n_states = 0, n_values = 0;
+  int64_t n_quants = 0, n_states = 0, n_values = 0, lora_ranks = 0;
   ExpertSizes experts;
   const int64_t n_splits = (limits.context_tokens_max + kSplitTokens - 1) / kSplitTokens;
   const int64_t split_tokens = std::min(kSplitStepTokens, limits.n_tokens_max);
@@ -113,6 +113,10 @@ StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limit
             n_quants, round_up(rows_max(program, mat_mul->x, limits), kBlockRows) * weight.width);
     } else if (const auto* product = std::get_if<ops::ExpertMatMul>(&named.op)) {
       experts.cover(*product, program, limits);
+    } else if (const auto* lora = std::get_if<ops::Lora>(&named.op)) {
+      int64_t ranks = 0;
+      for (const ops::LoraPair& pair : lora->pairs) ranks += program.weight(pair.a).n_rows;
+      lora_ranks = std::max(lora_ranks, ranks);
     } else if (const auto* attention = std::get_if<ops::Attention>(&named.op)) {
       const ops::KvGroup& kv = program.kv_groups[static_cast<size_t>(attention->kv_group)];
       const int64_t states = split_tokens * attention->n_heads * n_splits;
@@ -130,6 +134,8 @@ StagingLayout plan_staging(const ops::Program& program, const ops::Limits& limit
   layout.expert_counts = pieces.take(experts.n_experts * static_cast<int64_t>(sizeof(int32_t)));
   layout.expert_groups = pieces.take(experts.n_groups * static_cast<int64_t>(sizeof(ExpertRows)));
   layout.expert_slots = pieces.take(experts.n_slots * static_cast<int64_t>(sizeof(int32_t)));
+  layout.lora_rows = pieces.take(std::max(limits.n_tokens_max, limits.n_outputs_max) * lora_ranks *
+                                 static_cast<int64_t>(sizeof(float)));
   layout.split_states = pieces.take(n_states * static_cast<int64_t>(sizeof(SplitState)));
   layout.split_values = pieces.take(n_values * static_cast<int64_t>(sizeof(float)));
   plan_rope_tables(program, limits, pieces, layout);

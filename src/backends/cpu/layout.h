@@ -66,6 +66,7 @@ struct StagingLayout {
   int64_t expert_counts = 0;  // int32: of each expert, its rows
   int64_t expert_groups = 0;  // ExpertRows
   int64_t expert_slots = 0;   // int32
+  int64_t lora_rows = 0;      // float: for each pair of a Lora (n_rows, rank)
   int64_t split_states = 0;   // SplitState (kSplitStepTokens * n_heads, n_splits)
   int64_t split_values = 0;   // (kSplitStepTokens * n_heads, n_splits, value_dim)
   std::vector<RopeTable> rope_tables;

@@ -95,6 +95,7 @@ void run_expert_mat_muls(std::span<const ops::ExpertMatMul* const> ops, const Ex
                          const Step& step);
 
 void run(const ops::Attention& op, const Step& step);
+void run(const ops::Lora& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
 
 // Some rows of the row-wise ops (row_chain.h).

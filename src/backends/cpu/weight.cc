@@ -61,6 +61,23 @@ Result<Weight> copy_weight(const ops::WeightDecl& decl, const ops::WeightSource&
   return weight;
 }
 
+// Dequantizes it.
+Result<Weight> widen_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
+                            ThreadTeam& team, hw::Ledger& ledger) {
+  Weight weight{.decl = decl};
+  weight.decl.dtype = DType::F32;
+  HWTV_TRY(weight.held,
+           hw::Buffer::allocate_untouched(ledger, hw::Use::weights, decl.name, held_bytes(decl)));
+  const int64_t row_bytes = dtype_bytes(decl.dtype, decl.width);
+  team.for_each_chunk(decl.n_rows, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row)
+      ops::dequantize_row(decl.dtype, source.bytes.data() + row * row_bytes,
+                          weight.held.floats() + row * decl.width, decl.width);
+  });
+  if (source.release) source.release(source.bytes);
+  return weight;
+}
+
 // Leaves it where the file has it.  One byte of each page is read: a disk that fails does so here,
 // and no step waits for one.
 Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
@@ -79,7 +96,17 @@ Result<Weight> keep_weight(const ops::WeightDecl& decl, const ops::WeightSource&
 
 bool is_packable(const ops::WeightDecl& weight) {
   const auto type = weight_type(weight.dtype);
-  return type && is_packed(*type) && weight.role != ops::WeightRole::embedding;
+  return type && is_packed(*type) && weight.role != ops::WeightRole::embedding &&
+         weight.role != ops::WeightRole::adapter;
+}
+
+DType held_dtype(const ops::WeightDecl& weight) {
+  const bool is_widened = weight.role == ops::WeightRole::adapter && is_quantized(weight.dtype);
+  return is_widened ? DType::F32 : weight.dtype;
+}
+
+int64_t held_bytes(const ops::WeightDecl& weight) {
+  return weight.n_experts * weight.n_rows * dtype_bytes(held_dtype(weight), weight.width);
 }
 
 int64_t packed_matrix_bytes(const ops::WeightDecl& weight) {
@@ -88,6 +115,7 @@ int64_t packed_matrix_bytes(const ops::WeightDecl& weight) {
 
 Result<Weight> take_weight(const ops::WeightDecl& decl, const ops::WeightSource& source,
                            Packing packing, ThreadTeam& team, hw::Ledger& ledger) {
+  if (held_dtype(decl) != decl.dtype) return widen_weight(decl, source, team, ledger);
   const bool is_looked_up = decl.role == ops::WeightRole::embedding;
   if (decl.n_rows > 1 && (packing == Packing::none || is_looked_up))
     return keep_weight(decl, source, team, ledger);

@@ -40,6 +40,13 @@ bool is_packable(const ops::WeightDecl& weight);
 // Bytes of one packed matrix: of the weight, or of one expert.  Requires: is_packable(weight).
 int64_t packed_matrix_bytes(const ops::WeightDecl& weight);
 
+// The type that it is held in: an adapter's quantized matrix is widened, for its products read
+// floats.
+DType held_dtype(const ops::WeightDecl& weight);
+
+// What a weight that is not re-laid takes.
+int64_t held_bytes(const ops::WeightDecl& weight);
+
 // Takes a weight with all threads.  With Packing::tiles matrices are re-laid or copied: to huge
 // pages, and the source is let go of piece by piece, so that a file is resident once.  A table that
 // only few rows of are looked up stays in the file, and so does every matrix with Packing::none.

@@ -21,6 +21,21 @@ int64_t attention_scratch_floats(const ops::Program& program, const ops::Limits&
   return most * limits.context_tokens_max;
 }
 
+int64_t lora_scratch_floats(const ops::Program& program) {
+  int64_t most = 0;
+  for (const ops::NamedOp& named : program.ops)
+    if (const auto* op = std::get_if<ops::Lora>(&named.op))
+      for (const ops::LoraPair& pair : op->pairs)
+        most = std::max(most, program.weight(pair.a).n_rows + program.weight(pair.b).n_rows);
+  return most;
+}
+
+int64_t scratch_floats(const ops::Program& program, const ops::Limits& limits, int n_threads) {
+  return rope_scratch_floats(program) +
+         std::max(attention_scratch_floats(program, limits, n_threads),
+                  n_threads * lora_scratch_floats(program));
+}
+
 int64_t rope_scratch_floats(const ops::Program& program) {
   int64_t floats = 0;
   for (const ops::NamedOp& named : program.ops)
@@ -51,10 +66,8 @@ Result<std::unique_ptr<RefExecutable>> RefExecutable::make(const ops::Program& p
     HWTV_TRY(Cache cache, Cache::make(program.kv_groups[group], group, limits, ledger));
     made->caches_.push_back(std::move(cache));
   }
-  const int64_t staging_floats =
-      made->rope_scratch_floats_ + attention_scratch_floats(program, limits, n_threads);
-  HWTV_TRY(made->staging_,
-           hw::Buffer::allocate(ledger, hw::Use::staging, "scratch", staging_floats * 4));
+  const int64_t n_bytes = 4 * scratch_floats(program, limits, n_threads);
+  HWTV_TRY(made->staging_, hw::Buffer::allocate(ledger, hw::Use::staging, "scratch", n_bytes));
   made->fill_rope_frequencies();
   return made;
 }

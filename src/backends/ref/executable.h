@@ -17,8 +17,12 @@ namespace hwtv::ref {
 // as F32, and for each thread the scores of one token's head.
 int64_t attention_scratch_floats(const ops::Program& program, const ops::Limits& limits,
                                  int n_threads);
+// Floats that each thread needs for the largest Lora: what a and b give of one row.
+int64_t lora_scratch_floats(const ops::Program& program);
 // Floats of all Ropes' frequencies.
 int64_t rope_scratch_floats(const ops::Program& program);
+// Floats of the whole staging buffer.
+int64_t scratch_floats(const ops::Program& program, const ops::Limits& limits, int n_threads);
 
 class RefExecutable final : public ops::Executable {
  public:
@@ -39,6 +43,7 @@ class RefExecutable final : public ops::Executable {
   }
   Cache& cache(int32_t group) { return caches_[static_cast<size_t>(group)]; }
   float* attention_scratch() { return staging_.floats() + rope_scratch_floats_; }
+  float* lora_scratch() { return attention_scratch(); }  // no op needs both
   // Radians per position for each pair of a Rope of this program: (n_rotated / 2)
   const float* rope_frequencies(const ops::Rope& op) const {
     return staging_.floats() + frequency_offsets_[static_cast<size_t>(op.out)];

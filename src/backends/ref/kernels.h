@@ -40,6 +40,7 @@ void run(const ops::SigmoidGate& op, const Step& step);
 void run(const ops::Route& op, const Step& step);
 void run(const ops::ExpertMatMul& op, const Step& step);
 void run(const ops::ExpertSum& op, const Step& step);
+void run(const ops::Lora& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
 
 }  // namespace hwtv::ref

@@ -47,8 +47,7 @@ ops::BytesByUse RefSpec::memory(const ops::Program& program, const ops::Limits& 
   for (size_t group = 0; group < program.kv_groups.size(); ++group)
     bytes.kv += Cache::n_bytes(program.kv_groups[group], group, limits);
   bytes.activations = ops::plan_arena(program, limits).n_bytes;
-  bytes.staging =
-      4 * (rope_scratch_floats(program) + attention_scratch_floats(program, limits, n_threads_));
+  bytes.staging = 4 * scratch_floats(program, limits, n_threads_);
   return bytes;
 }
 
