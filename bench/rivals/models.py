@@ -9,6 +9,7 @@ from promises.place import (BUILD, CACHE, HWTV, KEPT, MODEL, PEER_SOURCE, ROOT, 
                             peer_tool)
 
 SHAPE = "1.2b"
+FAMILY_SHAPES = ("qwen3-0.6b", "gemma3-1b", "16x40m")
 # What the types take with the vocabulary of Llama 3 (128,256), in MB: other sizes are another model.
 SIZES_MB = {"Q4_0": 771, "Q8_0": 1321, "Q4_K_M": 808, "Q6_K": 1022, "F16": 2480}
 DIRECT = ("F16", "Q4_0", "Q8_0")  # made as they are; the others are quantized from F16

@@ -6,7 +6,6 @@ from promises.place import QUICK
 from promises.rivalry import check_void, ratio_line, turns_of
 from rivals import models
 
-SHAPES = ("qwen3-0.6b", "gemma3-1b", "16x40m")
 TYPES = ("Q4_0", "Q8_0", "Q4_K_M")
 EXPERTS = (1.5, 2.0)
 ROUNDS = 1 if QUICK else 3
@@ -28,6 +27,6 @@ def check_shape(shape, dtype):
 
 
 def check():
-    for shape in SHAPES:
+    for shape in models.FAMILY_SHAPES:
         for dtype in TYPES:
             yield from attempt(f"{shape} {dtype}", check_shape(shape, dtype))

@@ -42,7 +42,8 @@ def ratio_line(turns, what, engine, target, goal=None):
         yield (False, f"{turns.model_name} {what} against {engine}",
                f"could not be checked: {turns.absent.get(engine, 'it gave no figure')}", f">= {target}")
         return
-    figure = f"{ratio:.2f} x, {ours:.1f} against {theirs:.1f} tok/s, {turns.rounds} rounds"
+    rounds = f"{turns.rounds} round{'s' * (turns.rounds != 1)}"
+    figure = f"{ratio:.2f} x, {ours:.1f} against {theirs:.1f} tok/s, {rounds}"
     name = f"{turns.model_name} {what} against {engine}"
     yield ratio >= target, name, figure, f">= {target} x"
     if goal:
