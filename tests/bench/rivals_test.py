@@ -98,6 +98,11 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(family_speed.targets("qwen3-0.6b", "Q4_K_M"), (1.6, 2.2))
         self.assertEqual(family_speed.targets("16x40m", "Q8_0"), (1.5, 2.0))
 
+    def test_a_family_peer_that_is_implausibly_slow_makes_the_run_void(self):
+        family_speed.check_plausible(self.run_turns([91] * 3, [5.1] * 3))
+        with self.assertRaisesRegex(family_speed.Failed, "void"):
+            family_speed.check_plausible(self.run_turns([91] * 3, [4.9] * 3))
+
 
 class PeerTest(unittest.TestCase):
     def bench(self, rows, **options):
