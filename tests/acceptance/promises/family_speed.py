@@ -10,7 +10,7 @@ TYPES = ("Q4_0", "Q8_0", "Q4_K_M")
 EXPERTS = (1.5, 2.0)
 ROUNDS = 1 if QUICK else 3
 # No record of the peer says what these models should reach.  But ours is bound by the bandwidth, of which
-# llama.cpp took a third or more in every type and shape seen: a wider decode ratio is a disturbed peer.
+# llama.cpp takes 30 % or more by every record of its: a wider decode ratio is a disturbed peer.
 MOST_DECODE_RATIO = 4.0
 
 
