@@ -52,8 +52,10 @@ class Turns:
         self.series = {}  # (engine, "prefill" or "decode"): Series
         self.absent = {}  # engine: why it has no figures
         self.read, self.int8 = [], []
+        self.rounds = 0
 
     def run(self, engines, rounds, prefill, decode):
+        self.rounds += rounds
         for number in range(rounds):
             # Another one begins each round: whoever comes second finds warm caches.
             for engine in engines[number % len(engines):] + engines[:number % len(engines)]:

@@ -11,7 +11,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/acceptance")]
 
-from promises import instructions, lines, rivalry  # noqa: E402
+from promises import family_speed, instructions, lines, rivalry  # noqa: E402
 from rivals import llama_cpp, models, quiet, record, turns  # noqa: E402
 
 
@@ -90,8 +90,18 @@ class TurnsTest(unittest.TestCase):
         line, goal = rivalry.ratio_line(made, "decode", "llama.cpp", 1.2, 1.3)
         self.assertEqual((line[0], goal[0]), (True, False))
         self.assertIsInstance(goal, lines.Goal)
-        self.assertIn("1.25 x, 20.0 against 16.0 tok/s", line[2])
+        self.assertIn("1.25 x, 20.0 against 16.0 tok/s, 3 rounds", line[2])
         self.assertFalse(next(rivalry.ratio_line(made, "decode", "OpenVINO GenAI", 1.2))[0])
+
+    def test_dense_families_have_the_ratios_of_their_type_and_experts_their_own(self):
+        self.assertEqual(family_speed.targets("gemma3-1b", "Q8_0"), (1.7, 3.0))
+        self.assertEqual(family_speed.targets("qwen3-0.6b", "Q4_K_M"), (1.6, 2.2))
+        self.assertEqual(family_speed.targets("16x40m", "Q8_0"), (1.5, 2.0))
+
+    def test_a_family_peer_that_is_implausibly_slow_makes_the_run_void(self):
+        family_speed.check_plausible(self.run_turns([91] * 3, [5.1] * 3))
+        with self.assertRaisesRegex(family_speed.Failed, "void"):
+            family_speed.check_plausible(self.run_turns([91] * 3, [4.9] * 3))
 
 
 class PeerTest(unittest.TestCase):

@@ -1,6 +1,6 @@
-// make_model SHAPE TYPE TOKENIZER.gguf OUT.gguf: a llama model of random weights, for what must be
-// shown on sizes that no package ships (memory, speed).  The tokenizer is copied from the given
-// file, and its size is the vocabulary's.  The same arguments give the same bytes.
+// make_model SHAPE TYPE TOKENIZER.gguf OUT.gguf: a model of random weights, for what must be shown
+// on sizes that no package ships (memory, speed).  The tokenizer is copied from the given file, and
+// its size is the vocabulary's.  The same arguments give the same bytes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,6 +22,9 @@ struct Shape {
   float rope_theta;
   uint32_t context_tokens_max;
   int64_t n_experts = 0, n_experts_used = 0;
+  std::string_view architecture = "llama";
+  bool has_qk_norm = false, has_post_norms = false;
+  uint32_t window_tokens = 0;  // of all layers but each sixth; 0: none has one
 };
 
 constexpr Shape kShapes[] = {
@@ -29,6 +32,30 @@ constexpr Shape kShapes[] = {
     {"0.5b", 24, 896, 4864, 14, 2, 64, 1000000.0f, 32768},   // as Qwen2-0.5B
     {"1.2b", 16, 2048, 8192, 32, 8, 64, 500000.0f, 131072},  // as Llama-3.2-1B
     {"16x40m", 12, 1024, 1024, 16, 4, 64, 500000.0f, 8192, 16, 2},
+    {.name = "qwen3-0.6b",
+     .n_layers = 28,
+     .model_dim = 1024,
+     .ffn_dim = 3072,
+     .n_heads = 16,
+     .n_kv_heads = 8,
+     .head_dim = 128,
+     .rope_theta = 1000000.0f,
+     .context_tokens_max = 40960,
+     .architecture = "qwen3",
+     .has_qk_norm = true},
+    {.name = "gemma3-1b",
+     .n_layers = 26,
+     .model_dim = 1152,
+     .ffn_dim = 6912,
+     .n_heads = 4,
+     .n_kv_heads = 1,
+     .head_dim = 256,
+     .rope_theta = 1000000.0f,
+     .context_tokens_max = 32768,
+     .architecture = "gemma3",
+     .has_qk_norm = true,
+     .has_post_norms = true,
+     .window_tokens = 512},
 };
 
 // How one type is filled: random bytes, and the scale of each quant_block set so that the weights'
@@ -76,6 +103,12 @@ uint32_t file_type_of(DType dtype) {
   }
 }
 
+// As llama-quantize chooses for a tied embedding.
+DType embedding_dtype(DType dtype, int64_t width) {
+  if (dtype != DType::Q4_0) return dtype;
+  return width % dtype_info(DType::Q6_K).block_elements == 0 ? DType::Q6_K : DType::Q8_0;
+}
+
 // The sum of four uniform numbers has a bell's shape near enough; its deviation is sqrt(4 / 3).
 void fill_f16(Generator& generator, double deviation, std::span<std::byte> row) {
   const double unit = deviation / std::sqrt(4.0 / 3) / 32768;
@@ -112,11 +145,10 @@ class ModelWriter {
     add_metadata();
     for (const gguf::Entry& entry : tokenizer.entries())
       if (entry.key.starts_with("tokenizer.")) writer_.set(entry.key, entry.value);
-    // As llama-quantize chooses for a tied embedding.
-    add_matrix("token_embd.weight", dtype == DType::Q4_0 ? DType::Q6_K : dtype, vocab_size_,
+    add_matrix("token_embd.weight", embedding_dtype(dtype, shape.model_dim), vocab_size_,
                shape.model_dim);
     for (int64_t layer = 0; layer < shape.n_layers; ++layer) add_layer(layer);
-    add_norm("output_norm.weight");
+    add_norm("output_norm.weight", shape.model_dim);
   }
 
   void write(const std::string& path) {
@@ -125,11 +157,15 @@ class ModelWriter {
 
  private:
   void add_metadata() {
-    const auto count = [&](const char* key, int64_t value) {
-      writer_.set(std::string("llama.") + key, static_cast<uint32_t>(value));
+    const auto key_of = [&](const char* key) {
+      return fmt::format("{}.{}", shape_.architecture, key);
     };
-    writer_.set("general.architecture", "llama");
-    writer_.set("general.name", fmt::format("random llama {} {}", shape_.name, dtype_name(dtype_)));
+    const auto count = [&](const char* key, int64_t value) {
+      writer_.set(key_of(key), static_cast<uint32_t>(value));
+    };
+    writer_.set("general.architecture", std::string(shape_.architecture));
+    writer_.set("general.name", fmt::format("random {} {} {}", shape_.architecture, shape_.name,
+                                            dtype_name(dtype_)));
     writer_.set("general.file_type", file_type_of(dtype_));
     writer_.set("general.quantization_version", uint32_t{2});
     count("vocab_size", vocab_size_);
@@ -146,8 +182,9 @@ class ModelWriter {
       count("expert_count", shape_.n_experts);
       count("expert_used_count", shape_.n_experts_used);
     }
-    writer_.set("llama.rope.freq_base", shape_.rope_theta);
-    writer_.set("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    if (shape_.window_tokens > 0) count("attention.sliding_window", shape_.window_tokens);
+    writer_.set(key_of("rope.freq_base"), shape_.rope_theta);
+    writer_.set(key_of("attention.layer_norm_rms_epsilon"), 1e-5f);
   }
 
   void add_layer(int64_t layer) {
@@ -157,12 +194,20 @@ class ModelWriter {
     const auto matrix = [&](const char* part, int64_t n_out, int64_t n_in) {
       add_matrix(prefix + part, dtype_, n_out, n_in);
     };
-    add_norm(prefix + "attn_norm.weight");
+    add_norm(prefix + "attn_norm.weight", shape_.model_dim);
     matrix("attn_q.weight", q_width, shape_.model_dim);
     matrix("attn_k.weight", kv_width, shape_.model_dim);
     matrix("attn_v.weight", kv_width, shape_.model_dim);
     matrix("attn_output.weight", shape_.model_dim, q_width);
-    add_norm(prefix + "ffn_norm.weight");
+    if (shape_.has_qk_norm) {
+      add_norm(prefix + "attn_q_norm.weight", shape_.head_dim);
+      add_norm(prefix + "attn_k_norm.weight", shape_.head_dim);
+    }
+    add_norm(prefix + "ffn_norm.weight", shape_.model_dim);
+    if (shape_.has_post_norms) {
+      add_norm(prefix + "post_attention_norm.weight", shape_.model_dim);
+      add_norm(prefix + "post_ffw_norm.weight", shape_.model_dim);
+    }
     if (shape_.n_experts > 0) return add_experts(prefix);
     matrix("ffn_gate.weight", shape_.ffn_dim, shape_.model_dim);
     matrix("ffn_up.weight", shape_.ffn_dim, shape_.model_dim);
@@ -192,9 +237,9 @@ class ModelWriter {
         });
   }
 
-  void add_norm(const std::string& name) {
-    add(name, DType::F32, {shape_.model_dim}, [n = shape_.model_dim](const auto& sink) {
-      const std::vector<float> ones(static_cast<size_t>(n), 1.0f);
+  void add_norm(const std::string& name, int64_t width) {
+    add(name, DType::F32, {width}, [width](const auto& sink) {
+      const std::vector<float> ones(static_cast<size_t>(width), 1.0f);
       return sink(std::as_bytes(std::span(ones)));
     });
   }
@@ -242,7 +287,7 @@ int make_model(const char* shape_name, const char* type, const char* tokenizer, 
     ModelWriter(shape, *dtype, file).write(out);
     return 0;
   }
-  die("SHAPE is one of 135m, 0.5b, 1.2b and 16x40m");
+  die("SHAPE is one of 135m, 0.5b, 1.2b, 16x40m, qwen3-0.6b and gemma3-1b");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ ROUNDS = 2 if QUICK else 7
 PREFILL, DECODE = 512, 64
 
 
-def turns_of(name, model, vocabulary=None):
+def turns_of(name, model, vocabulary=None, rounds=ROUNDS):
     """hwtv, llama.cpp and, where the vocabulary is given, OpenVINO GenAI on one model."""
     turns, engines = Turns(name, THREADS), [Hwtv(model, THREADS), LlamaCpp(model, THREADS)]
     try:
@@ -22,7 +22,7 @@ def turns_of(name, model, vocabulary=None):
                 engines.append(OpenVino(model, THREADS, vocabulary))
             except NotSupported as reason:
                 turns.absent[OpenVino.name] = str(reason)
-        return turns.run(engines, ROUNDS, PREFILL, DECODE)
+        return turns.run(engines, rounds, PREFILL, DECODE)
     finally:
         for engine in engines:
             engine.close()
@@ -42,7 +42,8 @@ def ratio_line(turns, what, engine, target, goal=None):
         yield (False, f"{turns.model_name} {what} against {engine}",
                f"could not be checked: {turns.absent.get(engine, 'it gave no figure')}", f">= {target}")
         return
-    figure = f"{ratio:.2f} x, {ours:.1f} against {theirs:.1f} tok/s, {ROUNDS} rounds"
+    rounds = f"{turns.rounds} round{'s' * (turns.rounds != 1)}"
+    figure = f"{ratio:.2f} x, {ours:.1f} against {theirs:.1f} tok/s, {rounds}"
     name = f"{turns.model_name} {what} against {engine}"
     yield ratio >= target, name, figure, f">= {target} x"
     if goal:
