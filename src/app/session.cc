@@ -91,6 +91,7 @@ Result<void> Session::open_model() {
                 fmt::format("--ctx {} is beyond the {} tokens the model was trained for",
                             options_.context, trained),
                 fmt::format("use --ctx {} or less", trained));
+  if (!engine::can_take_back(model_->program())) HWTV_TRY_VOID(give_up_guesses(options_));
   if (!options_.draft.empty()) {
     HWTV_TRY(draft_, Draft::open(options_.draft, *model_, options_.context));
   }

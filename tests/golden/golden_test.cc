@@ -145,6 +145,16 @@ std::vector<Mutation> mutations_of(const MetadataEntry& entry) {
     add("longer", FloatArray{floats->n_elements + 1});
   } else if (const auto* ints = std::get_if<IntArray>(&entry.value)) {
     add("longer", IntArray{ints->n_elements + 1});
+  } else if (const auto* flags = std::get_if<std::vector<bool>>(&entry.value)) {
+    std::vector<bool> negated = *flags, shorter = *flags;
+    negated.flip();
+    shorter.pop_back();
+    add("negated", negated);
+    add("shorter", shorter);
+  } else if (const auto* numbers = std::get_if<std::vector<int32_t>>(&entry.value)) {
+    std::vector<int32_t> doubled = *numbers;
+    for (int32_t& number : doubled) number *= 2;
+    add("doubled", doubled);
   }
   return mutations;
 }
@@ -180,6 +190,12 @@ constexpr Inert kInert[] = {
     {".feed_forward_length", "doubled halved", "experts have a width of their own", "qwen3moe"},
     {".feed_forward_length", "doubled halved", "experts have a width of their own", "gpt_oss"},
     {".expert_feed_forward_length", "removed", "feed_forward_length says the same", "gpt_oss"},
+    {".feed_forward_length", "doubled halved", "experts have a width of their own", "qwen3next"},
+    {".attention.recurrent_layers", "removed", "the interval says the same", "qwen3next"},
+    {".full_attention_interval", "", "the list of layers says the same", "qwen3next"},
+    {".attention.recurrent_layers", "removed", "the interval says the same", "qwen35"},
+    {".full_attention_interval", "", "the list of layers says the same", "qwen35"},
+    {".rope.dimension_sections", "", "of images: text has one position in all", "qwen35"},
     {".rope.scaling.original_context_length", "", "no longrope to choose for", "phi3_window"},
     {".rope.scaling.original_context_length", "halved", "100 tokens still exceed it",
      "phi3_longrope_long"},
