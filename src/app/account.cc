@@ -131,8 +131,8 @@ Account make_account(Session& session, const AnswerFacts& facts) {
         steps_per_token *
         (state_step_bytes(program) +
          kv_token_bytes(session) * mean_context_tokens(facts.n_prompt, decode.n_tokens));
-    account.decode_token_bytes = steps_per_token * step_weight_bytes(program) +
-                                 account.decode_kv_token_bytes;
+    account.decode_token_bytes =
+        steps_per_token * step_weight_bytes(program) + account.decode_kv_token_bytes;
     if (session.draft()) account.draft = draft_share(*session.draft(), facts, decode.n_tokens);
     account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
   }

@@ -199,8 +199,7 @@ void Engine::take_over(Sequence& sequence, SequenceId kept) {
   if (at == kept_.end() || sequence.request.prompt_rows) return;
   Sequence& old = **at;
   const std::span<const int32_t> cached(old.tokens.data(), static_cast<size_t>(old.n_cached));
-  const int64_t n_shared =
-      std::min(common_prefix(cached, sequence.tokens), sequence.n_prompt - 1);
+  const int64_t n_shared = std::min(common_prefix(cached, sequence.tokens), sequence.n_prompt - 1);
   bool takes_saved = false;
   sequence.n_reused = n_shared;
   if (!can_take_back(model_.program()) && n_shared < old.n_cached) {

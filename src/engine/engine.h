@@ -34,8 +34,8 @@ struct EngineConfig {
   bool profile = false;                // time every op
 };
 
-// Whether tokens can be taken back from a sequence's cache: not from a recurrent state, which has no
-// room for guesses then.
+// Whether tokens can be taken back from a sequence's cache: not from a recurrent state, which has
+// no room for guesses then.
 bool can_take_back(const ops::Program& program);
 
 // The sizes that `config` asks of a backend for this program.  Pure: what a plan predicts from.

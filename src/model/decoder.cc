@@ -83,10 +83,10 @@ class DecoderRecord {
     const DeltaNetShape& n = d_.delta_net;
     if (conv_group_ < 0) {
       conv_group_ = static_cast<int32_t>(groups.size());
-      groups.push_back({.kind = ops::KvGroup::Kind::state,
-                        .state_floats = (n.kernel - 1) * conv_width()});
-      groups.push_back({.kind = ops::KvGroup::Kind::state,
-                        .state_floats = n.n_heads * n.key_dim * n.value_dim});
+      groups.push_back(
+          {.kind = ops::KvGroup::Kind::state, .state_floats = (n.kernel - 1) * conv_width()});
+      groups.push_back(
+          {.kind = ops::KvGroup::Kind::state, .state_floats = n.n_heads * n.key_dim * n.value_dim});
     }
     ++groups[static_cast<size_t>(conv_group_)].n_layers;
     return {conv_group_ + 1, groups[static_cast<size_t>(conv_group_) + 1].n_layers++};
@@ -103,8 +103,8 @@ class DecoderRecord {
     const ValueId qkv = linear(layer, "attn_qkv", x, conv_width());
     const ValueId gate = linear(layer, "attn_gate", x, delta_width());
     const ValueId gates = delta_gates(layer, x);
-    const WeightId kernel = r_.matrix(tensor(layer, "ssm_conv1d"), conv_width(), n.kernel,
-                                      WeightRole::convolution);
+    const WeightId kernel =
+        r_.matrix(tensor(layer, "ssm_conv1d"), conv_width(), n.kernel, WeightRole::convolution);
     const ValueId seen =
         r_.causal_conv(op(layer, "ssm_conv1d"), qkv, kernel, {conv_group_, state.layer});
     ValueId qk = r_.pick(op(layer, "ssm_qk"), seen, 0, qk_width(), conv_width());
@@ -167,9 +167,9 @@ class DecoderRecord {
   }
 
   struct Qkv {
-    ValueId q;  // (n_tokens, n_heads * head_dim)
-    ValueId k;  // (n_tokens, n_kv_heads * head_dim)
-    ValueId v;  // (n_tokens, n_kv_heads * value_dim)
+    ValueId q;          // (n_tokens, n_heads * head_dim)
+    ValueId k;          // (n_tokens, n_kv_heads * head_dim)
+    ValueId v;          // (n_tokens, n_kv_heads * value_dim)
     ValueId gate = -1;  // (n_tokens, n_heads * head_dim)
   };
   Qkv qkv(int32_t layer, ValueId x) {
@@ -414,9 +414,9 @@ Result<ops::Program> record_decoder(const Decoder& decoder, const ModelConfig& c
   if (!decoder.experts) HWTV_TRY_VOID(check_dense(config));
   const Metadata metadata(file, config.architecture);
   if (decoder.has_gate && config.head_dim != config.value_dim)
-    return metadata.corrupt("attention.value_length",
-                            fmt::format("is {}, and its gates have {} elements", config.value_dim,
-                                        config.head_dim));
+    return metadata.corrupt(
+        "attention.value_length",
+        fmt::format("is {}, and its gates have {} elements", config.value_dim, config.head_dim));
   const auto is_recurrent = [](const DecoderLayer& layer) { return layer.is_recurrent; };
   if (std::all_of(decoder.layers.begin(), decoder.layers.end(), is_recurrent))
     return metadata.unsupported("attention.recurrent_layers",

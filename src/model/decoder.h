@@ -1,6 +1,6 @@
-// What the decoders share: an embedding, layers of attention (or of a gated delta net) and of a gated
-// feed-forward network around one residual stream, and the output.  An architecture says in a Decoder how its
-// own differ.
+// What the decoders share: an embedding, layers of attention (or of a gated delta net) and of a
+// gated feed-forward network around one residual stream, and the output.  An architecture says in a
+// Decoder how its own differ.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,7 @@ struct DeltaNetShape {
   int64_t value_dim = 0;    // of a head
   int64_t n_key_heads = 0;  // of queries and of keys
   int64_t key_dim = 0;
-  bool interleaved = false;       // head h has the keys of head h % n_key_heads, else of its neighbours
+  bool interleaved = false;  // head h has the keys of head h % n_key_heads, else of its neighbours
   bool has_joint_gates = false;  // beta and alpha are rows of one tensor, by key head
 };
 
@@ -49,8 +49,8 @@ struct Decoder {
   bool has_qk_norm = false;     // an RMSNorm over each head of queries and of keys
   bool has_post_norms = false;  // one over what attention and the feed-forward network give
   bool has_sinks = false;       // each head's softmax counts one more score
-  bool has_gate = false;        // attn_q gives each head its query, then a gate of what it attends to
-  bool is_fused = false;        // queries, keys and values are rows of one tensor; gate and up too
+  bool has_gate = false;  // attn_q gives each head its query, then a gate of what it attends to
+  bool is_fused = false;  // queries, keys and values are rows of one tensor; gate and up too
   ops::Activation activation = ops::Activation::silu;
   float embedding_scale = 1;
   float attention_scale = 0;    // of q . k

@@ -1,5 +1,6 @@
-// The qwen35 architecture (Qwen3.5, text only): as Qwen3-Next, without experts.  Its rotary positions
-// come in sections for images; a token of text has the same position in all.  Source: Qwen team 2026.
+// The qwen35 architecture (Qwen3.5, text only): as Qwen3-Next, without experts.  Its rotary
+// positions come in sections for images; a token of text has the same position in all.  Source:
+// Qwen team 2026.
 #include "model/architectures.h"
 #include "model/decoder.h"
 

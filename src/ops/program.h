@@ -183,9 +183,9 @@ struct CausalConv {
   ValueId out;
 };
 
-// For each head how much of its state stays, exp(a * softplus(alpha + dt_bias)), and how much of the
-// token is written, sigmoid(beta): first all of the ones, then all of the others.
-// alpha, beta (rows, n_heads), a, dt_bias (n_heads), out (rows, 2 * n_heads)
+// For each head how much of its state stays, exp(a * softplus(alpha + dt_bias)), and how much of
+// the token is written, sigmoid(beta): first all of the ones, then all of the others. alpha, beta
+// (rows, n_heads), a, dt_bias (n_heads), out (rows, 2 * n_heads)
 struct DeltaGates {
   ValueId alpha;
   ValueId beta;
@@ -196,10 +196,9 @@ struct DeltaGates {
 
 // The gated delta rule [Yang et al. 2024], token by token.  With S (key_dim, value_dim) a head's
 // state, kept in the kv_group: S *= stay; S += k (write * (v - k^T S))^T; out = scale * q^T S.
-// Head h reads the queries and keys of head h / (n_heads / n_key_heads), or of h % n_key_heads where
-// `interleaved`.
-// qk (n_tokens, 2 * n_key_heads * key_dim): queries, then keys; v, out (n_tokens, n_heads *
-// value_dim), gates (n_tokens, 2 * n_heads) of DeltaGates
+// Head h reads the queries and keys of head h / (n_heads / n_key_heads), or of h % n_key_heads
+// where `interleaved`. qk (n_tokens, 2 * n_key_heads * key_dim): queries, then keys; v, out
+// (n_tokens, n_heads * value_dim), gates (n_tokens, 2 * n_heads) of DeltaGates
 struct DeltaNet {
   ValueId qk;
   ValueId v;

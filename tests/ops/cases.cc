@@ -360,9 +360,8 @@ OpCase l2_norm(int64_t head_dim, float spread, int64_t rows) {
 // In layer 1 of 2, while layer 0 takes other inputs.
 OpCase causal_conv(int64_t channels, int64_t kernel, std::vector<CaseStep> steps) {
   CaseBuilder b(std::move(steps), static_cast<uint64_t>(channels));
-  b.program().kv_groups.push_back({.kind = ops::KvGroup::Kind::state,
-                                   .n_layers = 2,
-                                   .state_floats = (kernel - 1) * channels});
+  b.program().kv_groups.push_back(
+      {.kind = ops::KvGroup::Kind::state, .n_layers = 2, .state_floats = (kernel - 1) * channels});
   ops::ValueId out = -1;
   for (const int32_t layer : {0, 1}) {
     const ops::WeightId weight =
@@ -399,10 +398,9 @@ struct DeltaShape {
 OpCase delta_net(const DeltaShape& shape, std::vector<CaseStep> steps) {
   CaseBuilder b(std::move(steps), static_cast<uint64_t>(shape.key_dim + shape.value_dim));
   const int64_t n_heads = shape.n_heads, qk_width = 2 * shape.n_key_heads * shape.key_dim;
-  b.program().kv_groups.push_back(
-      {.kind = ops::KvGroup::Kind::state,
-       .n_layers = 2,
-       .state_floats = n_heads * shape.key_dim * shape.value_dim});
+  b.program().kv_groups.push_back({.kind = ops::KvGroup::Kind::state,
+                                   .n_layers = 2,
+                                   .state_floats = n_heads * shape.key_dim * shape.value_dim});
   const ops::WeightId a =
       b.weight(std::vector<float>(static_cast<size_t>(n_heads), -0.1f), 1, ops::WeightRole::bias);
   const ops::WeightId dt_bias =
@@ -429,8 +427,10 @@ void add_recurrent(Cases& cases) {
     cases.push_back({fmt::format("Pick/first/rows_{}", rows), [=] { return pick(0, 5, 8, rows); }});
     cases.push_back({fmt::format("Pick/last/rows_{}", rows), [=] { return pick(5, 3, 8, rows); }});
     cases.push_back({fmt::format("L2Norm/rows_{}", rows), [=] { return l2_norm(24, 1, rows); }});
-    cases.push_back({fmt::format("L2Norm/small/rows_{}", rows), [=] { return l2_norm(8, 1e-3f, rows); }});
-    cases.push_back({fmt::format("DeltaGates/rows_{}", rows), [=] { return delta_gates(11, rows); }});
+    cases.push_back(
+        {fmt::format("L2Norm/small/rows_{}", rows), [=] { return l2_norm(8, 1e-3f, rows); }});
+    cases.push_back(
+        {fmt::format("DeltaGates/rows_{}", rows), [=] { return delta_gates(11, rows); }});
   }
   // Sequences that begin, go on by one token, by fewer than the kernel, by more, and side by side.
   const std::vector<CaseStep> steps = {

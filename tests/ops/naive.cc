@@ -285,8 +285,7 @@ class Evaluation {
       columns.resize(n_heads * value_dim, Row(key_dim));
       for (size_t at = 0; at < columns.size(); ++at) {
         const size_t head = at / value_dim;
-        const size_t key_head =
-            op.interleaved ? head % n_key_heads : head * n_key_heads / n_heads;
+        const size_t key_head = op.interleaved ? head % n_key_heads : head * n_key_heads / n_heads;
         const double* q = qk.data() + key_head * key_dim;
         const double* k = q + n_key_heads * key_dim;
         Row& state = columns[at];
@@ -294,8 +293,7 @@ class Evaluation {
         const double change =
             gates[n_heads + head] * (value(op.v)[row][at] - dot(k, state.data(), key_dim));
         for (size_t i = 0; i < key_dim; ++i) state[i] += k[i] * change;
-        value(op.out)[row][at] =
-            static_cast<double>(op.scale) * dot(q, state.data(), key_dim);
+        value(op.out)[row][at] = static_cast<double>(op.scale) * dot(q, state.data(), key_dim);
       }
     });
   }

@@ -132,11 +132,11 @@ struct DeltaNetArgs {
   int64_t n_tokens;
   int64_t key_dim;
   float scale;
-  const float* q;      // (n_tokens, qk_stride)
-  const float* k;      // (n_tokens, qk_stride)
+  const float* q;  // (n_tokens, qk_stride)
+  const float* k;  // (n_tokens, qk_stride)
   int64_t qk_stride;
-  const float* v;      // (n_tokens, v_stride)
-  float* out;          // (n_tokens, v_stride)
+  const float* v;  // (n_tokens, v_stride)
+  float* out;      // (n_tokens, v_stride)
   int64_t v_stride;
   const float* stay;   // (n_tokens, gate_stride)
   const float* write;  // (n_tokens, gate_stride)

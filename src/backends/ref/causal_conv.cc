@@ -19,8 +19,7 @@ void convolve(const float* weight, int64_t kernel, int64_t n_tokens, int64_t str
     out[t * stride] = static_cast<float>(sum / (1 + std::exp(-sum)));
   }
   // Ascending: each row of the state is read before it is written.
-  for (int64_t j = 0; j < kernel - 1; ++j)
-    state[j * stride] = input(n_tokens - kernel + 1 + j);
+  for (int64_t j = 0; j < kernel - 1; ++j) state[j * stride] = input(n_tokens - kernel + 1 + j);
 }
 
 }  // namespace

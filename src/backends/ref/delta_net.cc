@@ -18,8 +18,7 @@ double advance(const Token& token, int64_t key_dim, float* state) {
     state[i] *= token.stay;
     memory += static_cast<double>(token.k[i]) * static_cast<double>(state[i]);
   }
-  const double change =
-      static_cast<double>(token.write) * (static_cast<double>(token.v) - memory);
+  const double change = static_cast<double>(token.write) * (static_cast<double>(token.v) - memory);
   double sum = 0;
   for (int64_t i = 0; i < key_dim; ++i) {
     state[i] += static_cast<float>(static_cast<double>(token.k[i]) * change);
@@ -46,8 +45,8 @@ void run_slice(const ops::DeltaNet& op, const ops::SliceInput& slice, const Step
         const float* const gates = step.value(op.gates) + row * 2 * op.n_heads + head;
         const Token token = {q, q + op.n_key_heads * key_dim,
                              step.value(op.v)[row * v_width + column], gates[0], gates[op.n_heads]};
-        step.value(op.out)[row * v_width + column] = static_cast<float>(
-            static_cast<double>(op.scale) * advance(token, key_dim, state));
+        step.value(op.out)[row * v_width + column] =
+            static_cast<float>(static_cast<double>(op.scale) * advance(token, key_dim, state));
       }
     }
   });
