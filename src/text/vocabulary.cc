@@ -320,7 +320,6 @@ Result<void> Vocabulary::read_special_ids(const gguf::File& file) {
 Result<void> Vocabulary::read_flags(const gguf::File& file) {
   HWTV_TRY(const auto bos, file.get<bool>("tokenizer.ggml.add_bos_token"));
   HWTV_TRY(const auto eos, file.get<bool>("tokenizer.ggml.add_eos_token"));
-  HWTV_TRY(const auto separator, file.get<bool>("tokenizer.ggml.add_sep_token"));
   HWTV_TRY(const auto space, file.get<bool>("tokenizer.ggml.add_space_prefix"));
   if (bos.value_or(false) && !special_ids_.bos) {
     return corrupt("the file asks for a BOS token (add_bos_token) but has none (bos_token_id)");
@@ -330,10 +329,13 @@ Result<void> Vocabulary::read_flags(const gguf::File& file) {
   }
   add_eos_ = eos.value_or(add_eos_) && special_ids_.eos;
   add_bos_ = bos.value_or(add_bos_) && special_ids_.bos;
-  // BPE files carry the key of the separator without meaning it, and that of the prefix.
+  // BERT's frame is CLS and SEP, which some files call an EOS, whatever else the flags say.
   if (model_ == Model::word_piece) {
-    add_separator_ = separator.value_or(add_separator_) && special_ids_.separator;
+    add_bos_ = special_ids_.bos.has_value();
+    add_separator_ = special_ids_.separator.has_value();
+    add_eos_ = false;
   }
+  // BPE files carry the key of the prefix without meaning it.
   if (model_ == Model::sentence_piece || model_ == Model::unigram) {
     add_space_prefix_ = space.value_or(add_space_prefix_);
   }

@@ -69,11 +69,17 @@ class TemplatelessTest(ProgramTest):
                     head_dim=32, context=256)
         self.refused(INVALID_REQUEST, "chat", "tiny.gguf", given="abc\n",
                      says=["no chat template", "--raw", "--chat-template"])
-        for words in (["--raw"], ["--chat-template", "chatml"]):
+        (self.folder / "own.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
+        for words in (["--raw"], ["--chat-template", "chatml"], ["--chat-template", "own.jinja"]):
             answer = self.hwtv("chat", "tiny.gguf", "-n", "4", *words, given="abc\n")
             self.assertEqual(answer.code, 0, answer.err)
         self.refused(INVALID_REQUEST, "run", "tiny.gguf", "--chat", "-p", "abc", says=["no chat template"])
         self.refused(INVALID_REQUEST, "chat", "tiny.gguf", "--chat-template", "chatlm", says=["chatlm"])
+        for template, where in [("a\n  {{ 'x' }", "line 2 column 10"),
+                                ("\n{{ raise_exception('no') }}", "line 2 column 19: no")]:
+            (self.folder / "bad.jinja").write_text(template)
+            self.refused(INVALID_REQUEST, "chat", "tiny.gguf", "--chat-template", "bad.jinja", given="abc\n",
+                         says=[where])
 
 
 if __name__ == "__main__":

@@ -225,6 +225,13 @@ TEST(WordPiece, TakesTheLongestPiecesOfCleanedWords) {
   EXPECT_EQ(t->decode(t->encode("unaffable a", false), false), "unaffable a");
 }
 
+TEST(WordPiece, PutsOneSeparatorBehindWhateverTheFlagsSay) {
+  TinyVocabulary v = TinyVocabulary::word_piece({"▁a"});
+  v.ids.push_back({"eos_token_id", 2});
+  v.flags = {{"add_bos_token", false}, {"add_eos_token", true}, {"add_sep_token", true}};
+  EXPECT_EQ(open(v)->with_bos_eos({3}), (Ids{1, 3, 2}));
+}
+
 TEST(WordPiece, KeepsCaseAndAccentsWhereTheFileSaysSo) {
   TinyVocabulary v = TinyVocabulary::word_piece({"▁É", "▁é", "▁E", "▁e"});
   v.flags = {{"normalizer.lowercase", false}};

@@ -3,10 +3,10 @@ one core tokenizes."""
 import json
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 from promises import tokenizers
 from promises.chinese import chinese_text
@@ -79,6 +79,11 @@ def lines_without_spaces(folder):
     yield "Chinese", chinese_text(tokens_of("gemma-4"), LINE_BYTES, between="")
 
 
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def check_lines(folder):
     path = pathlib.Path(folder) / "line"
     seconds = {}
@@ -86,13 +91,12 @@ def check_lines(folder):
         path.write_text(text, "utf-8")
         for name in VOCABULARIES:
             command = [HWTV, "tokenize", tokenizers.vocabulary(name), path, "--json"]
-            with alone():
-                begin = time.monotonic()
-                output_of(command, stdout=subprocess.DEVNULL, timeout=20 * LINE_S)
-                seconds[f"{name} ({what})"] = time.monotonic() - begin
+            before = cpu_seconds()
+            output_of(command, stdout=subprocess.DEVNULL, timeout=20 * LINE_S)
+            seconds[f"{name} ({what})"] = cpu_seconds() - before
     slowest = max(seconds, key=seconds.get)
     yield (seconds[slowest] <= LINE_S, f"{LINE_BYTES // 10**6} MB line without spaces",
-           f"slowest of {len(seconds)}: {slowest} {seconds[slowest]:.1f} s", f"<= {LINE_S} s")
+           f"slowest of {len(seconds)}: {slowest} {seconds[slowest]:.1f} s of CPU time", f"<= {LINE_S} s")
 
 
 def check():
