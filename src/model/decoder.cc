@@ -44,10 +44,10 @@ class DecoderRecord {
     for (int32_t layer = 0; layer < c_.n_layers; ++layer) {
       const bool is_recurrent = d_.layers[static_cast<size_t>(layer)].is_recurrent;
       const ValueId mixed = is_recurrent ? delta_net(layer, x) : attention(layer, x);
-      x = r_.add(op(layer, "attn_residual"), mixed, x);
+      x = r_.add(op_name(layer, "attn_residual"), mixed, x);
       // Only rows whose logits are asked for go through the last feed-forward network.
       if (layer == c_.n_layers - 1) x = r_.select_outputs(x);
-      x = r_.add(op(layer, "ffn_residual"), feed_forward(layer, x), x);
+      x = r_.add(op_name(layer, "ffn_residual"), feed_forward(layer, x), x);
     }
     x = r_.rms_norm("output_norm", x, norm("output_norm.weight", c_.model_dim), c_.norm_eps);
     const WeightId output =
@@ -104,13 +104,13 @@ class DecoderRecord {
     const ValueId gate = linear(layer, "attn_gate", x, delta_width());
     const ValueId gates = delta_gates(layer, x);
     const WeightId kernel =
-        r_.matrix(tensor(layer, "ssm_conv1d"), conv_width(), n.kernel, WeightRole::convolution);
+        r_.matrix(tensor_name(layer, "ssm_conv1d"), conv_width(), n.kernel, WeightRole::convolution);
     const ValueId seen =
-        r_.causal_conv(op(layer, "ssm_conv1d"), qkv, kernel, {conv_group_, state.layer});
-    ValueId qk = r_.pick(op(layer, "ssm_qk"), seen, 0, qk_width(), conv_width());
-    qk = r_.l2_norm(op(layer, "ssm_qk_norm"), qk, n.key_dim, kEps);
-    const ValueId v = r_.pick(op(layer, "ssm_v"), seen, qk_width(), delta_width(), conv_width());
-    x = r_.delta_net(op(layer, "delta_net"), state,
+        r_.causal_conv(op_name(layer, "ssm_conv1d"), qkv, kernel, {conv_group_, state.layer});
+    ValueId qk = r_.pick(op_name(layer, "ssm_qk"), seen, 0, qk_width(), conv_width());
+    qk = r_.l2_norm(op_name(layer, "ssm_qk_norm"), qk, n.key_dim, kEps);
+    const ValueId v = r_.pick(op_name(layer, "ssm_v"), seen, qk_width(), delta_width(), conv_width());
+    x = r_.delta_net(op_name(layer, "delta_net"), state,
                      {.qk = qk,
                       .v = v,
                       .gates = gates,
@@ -122,7 +122,7 @@ class DecoderRecord {
                       .scale = 1.0f / std::sqrt(static_cast<float>(n.key_dim)),
                       .out = -1});
     x = norm_by(layer, "ssm_norm", x, n.value_dim);
-    x = r_.glu(op(layer, "ssm_glu"), gate, x, ops::Activation::silu);
+    x = r_.glu(op_name(layer, "ssm_glu"), gate, x, ops::Activation::silu);
     return linear(layer, "ssm_out", x, c_.model_dim);
   }
 
@@ -132,8 +132,8 @@ class DecoderRecord {
     if (n.has_joint_gates) {
       const int64_t shared = n.n_heads / n.n_key_heads;
       const ValueId both = linear(layer, "ssm_ba", x, 2 * n.n_heads);
-      beta = r_.pick(op(layer, "ssm_beta"), both, 0, shared, 2 * shared);
-      alpha = r_.pick(op(layer, "ssm_alpha"), both, shared, shared, 2 * shared);
+      beta = r_.pick(op_name(layer, "ssm_beta"), both, 0, shared, 2 * shared);
+      alpha = r_.pick(op_name(layer, "ssm_alpha"), both, shared, shared, 2 * shared);
     } else {
       beta = linear(layer, "ssm_beta", x, n.n_heads);
       alpha = linear(layer, "ssm_alpha", x, n.n_heads);
@@ -141,7 +141,7 @@ class DecoderRecord {
     const WeightId a = r_.vector(fmt::format("blk.{}.ssm_a", layer), n.n_heads, WeightRole::bias);
     const WeightId dt_bias =
         r_.vector(fmt::format("blk.{}.ssm_dt.bias", layer), n.n_heads, WeightRole::bias);
-    return r_.delta_gates(op(layer, "ssm_gates"), alpha, beta, a, dt_bias);
+    return r_.delta_gates(op_name(layer, "ssm_gates"), alpha, beta, a, dt_bias);
   }
 
   ValueId attention(int32_t layer, ValueId x) {
@@ -153,15 +153,15 @@ class DecoderRecord {
       q = norm_by(layer, "attn_q_norm", q, c_.head_dim);
       k = norm_by(layer, "attn_k_norm", k, c_.head_dim);
     }
-    if (kind.q_rope) q = r_.rope(op(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
-    if (kind.k_rope) k = r_.rope(op(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
-    r_.kv_write(op(layer, "kv_write"), k, v, kv);
+    if (kind.q_rope) q = r_.rope(op_name(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
+    if (kind.k_rope) k = r_.rope(op_name(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
+    r_.kv_write(op_name(layer, "kv_write"), k, v, kv);
     const WeightId sinks =
-        d_.has_sinks ? r_.vector(tensor(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
+        d_.has_sinks ? r_.vector(tensor_name(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
                      : ops::kNoWeight;
-    x = r_.attention(op(layer, "attention"), q, kv, c_.n_heads, d_.attention_scale,
+    x = r_.attention(op_name(layer, "attention"), q, kv, c_.n_heads, d_.attention_scale,
                      d_.attention_softcap, sinks);
-    if (d_.has_gate) x = r_.sigmoid_gate(op(layer, "attn_gated"), x, gate);
+    if (d_.has_gate) x = r_.sigmoid_gate(op_name(layer, "attn_gated"), x, gate);
     x = linear(layer, "attn_output", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
   }
@@ -180,38 +180,25 @@ class DecoderRecord {
     const ValueId v = linear(layer, "attn_v", x, c_.n_kv_heads * c_.value_dim, biased);
     if (!d_.has_gate) return {q, k, v};
     const int64_t both = 2 * c_.head_dim;
-    const ValueId gate = r_.pick(op(layer, "attn_gate"), q, c_.head_dim, c_.head_dim, both);
-    q = r_.pick(op(layer, "attn_query"), q, 0, c_.head_dim, both);
+    const ValueId gate = r_.pick(op_name(layer, "attn_gate"), q, c_.head_dim, c_.head_dim, both);
+    q = r_.pick(op_name(layer, "attn_query"), q, 0, c_.head_dim, both);
     return {q, k, v, gate};
   }
   Qkv fused_qkv(int32_t layer, ValueId x) {
     const int64_t q_width = c_.n_heads * c_.head_dim;
     const int64_t k_width = c_.n_kv_heads * c_.head_dim;
     const int64_t v_width = c_.n_kv_heads * c_.value_dim;
-    Rows rows{tensor(layer, "attn_qkv"), q_width + k_width + v_width};
-    const ValueId q = next_rows(rows, op(layer, "attn_q"), x, q_width);
-    const ValueId k = next_rows(rows, op(layer, "attn_k"), x, k_width);
-    return {q, k, next_rows(rows, op(layer, "attn_v"), x, v_width)};
-  }
-
-  // A tensor of several matrices, one below the other.
-  struct Rows {
-    std::string tensor;
-    int64_t n_rows;
-    int64_t next = 0;
-  };
-  ValueId next_rows(Rows& rows, const std::string& name, ValueId x, int64_t n_out) {
-    const int64_t n_in = r_.program().value(x).width;
-    const WeightId weight = r_.matrix_rows(rows.tensor, rows.n_rows, rows.next, n_out, n_in);
-    rows.next += n_out;
-    return r_.matmul(name, x, weight);
+    StackedRows rows{tensor_name(layer, "attn_qkv"), q_width + k_width + v_width};
+    const ValueId q = r_.matmul_next(rows, op_name(layer, "attn_q"), x, q_width);
+    const ValueId k = r_.matmul_next(rows, op_name(layer, "attn_k"), x, k_width);
+    return {q, k, r_.matmul_next(rows, op_name(layer, "attn_v"), x, v_width)};
   }
 
   ValueId feed_forward(int32_t layer, ValueId x) {
     x = norm_by(layer, d_.ffn_norm, x, c_.model_dim);
     if (d_.experts) return experts(layer, *d_.experts, x);
     auto [gate, up] = d_.is_fused ? fused_gate_up(layer, x) : gate_up(layer, x);
-    x = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
+    x = r_.glu(op_name(layer, "ffn_glu"), gate, up, d_.activation);
     x = linear(layer, "ffn_down", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_ffw_norm", x, c_.model_dim) : x;
   }
@@ -224,9 +211,9 @@ class DecoderRecord {
     return {gate, linear(layer, "ffn_up", x, c_.ffn_dim)};
   }
   GateUp fused_gate_up(int32_t layer, ValueId x) {
-    Rows rows{tensor(layer, "ffn_up"), 2 * c_.ffn_dim};
-    const ValueId gate = next_rows(rows, op(layer, "ffn_gate"), x, c_.ffn_dim);
-    return {gate, next_rows(rows, op(layer, "ffn_up"), x, c_.ffn_dim)};
+    StackedRows rows{tensor_name(layer, "ffn_up"), 2 * c_.ffn_dim};
+    const ValueId gate = r_.matmul_next(rows, op_name(layer, "ffn_gate"), x, c_.ffn_dim);
+    return {gate, r_.matmul_next(rows, op_name(layer, "ffn_up"), x, c_.ffn_dim)};
   }
 
   // The router comes with the shared expert's products: they read the same row.
@@ -237,11 +224,11 @@ class DecoderRecord {
       const ValueId gate = linear(layer, "ffn_gate_shexp", x, e.shared_ffn_dim);
       const ValueId up = linear(layer, "ffn_up_shexp", x, e.shared_ffn_dim);
       shared_gate = r_.matmul(
-          op(layer, "ffn_gate_inp_shexp"), x,
-          r_.vector(tensor(layer, "ffn_gate_inp_shexp"), c_.model_dim, WeightRole::matrix));
-      shared = r_.glu(op(layer, "ffn_glu_shexp"), gate, up, d_.activation);
+          op_name(layer, "ffn_gate_inp_shexp"), x,
+          r_.vector(tensor_name(layer, "ffn_gate_inp_shexp"), c_.model_dim, WeightRole::matrix));
+      shared = r_.glu(op_name(layer, "ffn_glu_shexp"), gate, up, d_.activation);
     }
-    const ValueId shares = r_.route(op(layer, "ffn_route"), logits,
+    const ValueId shares = r_.route(op_name(layer, "ffn_route"), logits,
                                     {.logits = -1,
                                      .n_used = c_.n_experts_used,
                                      .routing = e.routing,
@@ -250,23 +237,23 @@ class DecoderRecord {
                                      .out = -1});
     const ValueId gate = by_expert(layer, "ffn_gate_exps", x, shares, e.ffn_dim, c_.model_dim);
     const ValueId up = by_expert(layer, "ffn_up_exps", x, shares, e.ffn_dim, c_.model_dim);
-    const ValueId slots = r_.glu(op(layer, "ffn_glu"), gate, up, d_.activation);
+    const ValueId slots = r_.glu(op_name(layer, "ffn_glu"), gate, up, d_.activation);
     const ValueId down = by_expert(layer, "ffn_down_exps", slots, shares, c_.model_dim, e.ffn_dim);
-    const ValueId sum = r_.expert_sum(op(layer, "ffn_sum"), down, shares, c_.n_experts_used);
+    const ValueId sum = r_.expert_sum(op_name(layer, "ffn_sum"), down, shares, c_.n_experts_used);
     if (shared < 0) return sum;
     shared = linear(layer, "ffn_down_shexp", shared, c_.model_dim);
-    shared = r_.sigmoid_gate(op(layer, "ffn_gate_shared"), shared, shared_gate);
-    return r_.add(op(layer, "ffn_all"), sum, shared);
+    shared = r_.sigmoid_gate(op_name(layer, "ffn_gate_shared"), shared, shared_gate);
+    return r_.add(op_name(layer, "ffn_all"), sum, shared);
   }
 
   ValueId by_expert(int32_t layer, std::string_view part, ValueId x, ValueId shares, int64_t n_out,
                     int64_t n_in) {
-    const WeightId weight = r_.expert_matrices(tensor(layer, part), c_.n_experts, n_out, n_in);
+    const WeightId weight = r_.expert_matrices(tensor_name(layer, part), c_.n_experts, n_out, n_in);
     WeightId bias = ops::kNoWeight;
     if (d_.experts->have_biases)
       bias = r_.matrix(fmt::format("blk.{}.{}.bias", layer, part), c_.n_experts, n_out,
                        WeightRole::bias);
-    return r_.expert_matmul(op(layer, part), x, shares, c_.n_experts_used, weight, bias);
+    return r_.expert_matmul(op_name(layer, part), x, shares, c_.n_experts_used, weight, bias);
   }
 
   // x . weight^T, and the bias where the file has one, or must.
@@ -274,15 +261,15 @@ class DecoderRecord {
                  bool needs_bias = false) {
     const int64_t n_in = r_.program().value(x).width;
     const std::string bias_name = fmt::format("blk.{}.{}.bias", layer, part);
-    const WeightId weight = r_.matrix(tensor(layer, part), n_out, n_in);
+    const WeightId weight = r_.matrix(tensor_name(layer, part), n_out, n_in);
     const WeightId bias = needs_bias ? r_.vector(bias_name, n_out, WeightRole::bias)
                                      : r_.optional_vector(bias_name, n_out, WeightRole::bias);
-    return r_.matmul(op(layer, part), x, weight, bias);
+    return r_.matmul(op_name(layer, part), x, weight, bias);
   }
 
   // RMSNorm over each `width` elements of a row.
   ValueId norm_by(int32_t layer, std::string_view part, ValueId x, int64_t width) {
-    return r_.rms_norm(op(layer, part), x, norm(tensor(layer, part), width), c_.norm_eps);
+    return r_.rms_norm(op_name(layer, part), x, norm(tensor_name(layer, part), width), c_.norm_eps);
   }
 
   WeightId norm(const std::string& name, int64_t width) {
@@ -300,13 +287,6 @@ class DecoderRecord {
     const bool is_long = context_tokens(c_, options) > c_.rope_original_context_tokens;
     r_.leave_out(is_long ? short_factors : long_factors, n_pairs);
     return r_.vector(is_long ? long_factors : short_factors, n_pairs, WeightRole::rope_factors);
-  }
-
-  static std::string tensor(int32_t layer, std::string_view part) {
-    return fmt::format("blk.{}.{}.weight", layer, part);
-  }
-  static std::string op(int32_t layer, std::string_view part) {
-    return fmt::format("layer {} {}", layer, part);
   }
 
   const Decoder& d_;

@@ -153,7 +153,7 @@ std::vector<Mutation> mutations_of(const MetadataEntry& entry) {
     add("shorter", shorter);
   } else if (const auto* numbers = std::get_if<std::vector<int32_t>>(&entry.value)) {
     std::vector<int32_t> doubled = *numbers;
-    for (int32_t& number : doubled) number *= 2;
+    for (int32_t& each : doubled) each *= 2;
     add("doubled", doubled);
   }
   return mutations;
