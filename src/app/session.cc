@@ -82,8 +82,10 @@ Result<void> Session::open_model() {
   HWTV_TRY(const std::string path, store::resolve_model(options_.model));
   HWTV_TRY(gguf::File file, gguf::File::open(path));
   HWTV_TRY(tokenizer_, text::Tokenizer::from_gguf(file));
-  HWTV_TRY(model::Model model, model::Model::from_file(std::move(file), {options_.context}));
+  HWTV_TRY(model::Model model,
+           model::Model::from_file(std::move(file), {options_.context, options_.output}));
   model_ = std::make_unique<model::Model>(std::move(model));
+  HWTV_TRY_VOID(check_output());
   const int64_t trained = model_->config().context_tokens_max;
   if (options_.context == 0) options_.context = std::min(trained, kDefaultContext);
   if (options_.context > trained)
@@ -92,10 +94,23 @@ Result<void> Session::open_model() {
                             options_.context, trained),
                 fmt::format("use --ctx {} or less", trained));
   if (!engine::can_take_back(model_->program())) HWTV_TRY_VOID(give_up_guesses(options_));
+  // An encoder's tokens see those after them: a text is one step.
+  if (!model_->config().causal) {
+    options_.chunk = options_.context;
+    options_.n_outputs = std::max(options_.n_outputs, options_.chunk);
+  }
   if (!options_.draft.empty()) {
     HWTV_TRY(draft_, Draft::open(options_.draft, *model_, options_.context));
   }
   return {};
+}
+
+Result<void> Session::check_output() const {
+  if (model_->program().outputs[0].kind == options_.output) return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} models are encoders: they give embeddings, and no text",
+                          model_->config().architecture),
+              "use it with `hwtv embed` or `hwtv rerank`");
 }
 
 engine::EngineConfig Session::engine_config(int64_t context_tokens) const {

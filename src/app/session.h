@@ -28,6 +28,7 @@ struct SessionOptions {
   std::string kv_type = "f16";
   int64_t n_seqs = 1;
   int64_t n_outputs = 1;          // output rows of a step
+  ops::OutputKind output = ops::OutputKind::logits;
   bool no_pack = false;           // read quantized weights where the file has them
   int64_t kv_pool_tokens = 0;     // of all sequences together; 0: n_seqs contexts
   std::string speculate = "off";  // auto, off, lookup, draft
@@ -70,6 +71,7 @@ class Session {
  private:
   Session() = default;
   Result<void> open_model();
+  Result<void> check_output() const;
   Result<void> check_memory();
   Result<void> load();
   engine::EngineConfig engine_config(int64_t context_tokens) const;

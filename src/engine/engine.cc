@@ -97,7 +97,8 @@ Engine::Engine(ops::Backend& backend, const model::Model& model, EngineConfig co
       scheduler_({limits_.n_tokens_max, limits_.n_seqs_max, limits_.n_outputs_max}),
       speculation_(config_.speculation, proposed_max(config_, limits_.n_tokens_max),
                    limits_.n_outputs_max),
-      vocab_size_(model.program().value(model.program().outputs.at(0).value).width),
+      vocab_size_(model.config().vocab_size),
+      row_width_(model.program().value(model.program().outputs.at(0).value).width),
       pools_(make_pools(limits_)) {
   const size_t n_seqs = static_cast<size_t>(limits_.n_seqs_max);
   demands_.reserve(n_seqs);
@@ -117,6 +118,9 @@ Result<std::unique_ptr<Engine>> Engine::create(ops::Backend& backend, const mode
                                                observe::Recorder& recorder,
                                                const Progress& on_progress) {
   CHECK(config.n_seqs_max >= 1 && config.context_tokens_max >= 1 && config.kv_block_tokens >= 1);
+  // An encoder's tokens see those after them, so a sequence of it is one step.
+  CHECK(model.config().causal ||
+        (config.n_seqs_max == 1 && config.n_tokens_max >= config.context_tokens_max));
   std::unique_ptr<Engine> engine(new Engine(backend, model, config, clock, recorder));
   const ops::Program& program = model.program();
   HWTV_TRY_VOID(backend.spec().supports(program, engine->limits_));
@@ -432,9 +436,9 @@ void Engine::learn(const observe::StepRecord& record, double compute_s) {
     speculation_.observe_prefill(plan_.n_tokens, compute_s);
 }
 
-// rows (n_outputs, vocab_size), in the order of the plan's slices.
+// rows (n_outputs, row_width_), in the order of the plan's slices.
 void Engine::deliver(std::span<const float> rows) {
-  const size_t width = static_cast<size_t>(vocab_size_);
+  const size_t width = static_cast<size_t>(row_width_);
   size_t at = 0;
   n_proposed_ = n_accepted_ = 0;
   for (const SlicePlan& slice : plan_.slices) {
@@ -460,7 +464,7 @@ void Engine::deliver(std::span<const float> rows) {
 // Samples from rows (1 + proposed tokens, vocab_size) as long as each token is the one that was
 // guessed, so that its successor's row is right; gives the guesses that came true back.
 int64_t Engine::verify(Sequence& sequence, std::span<const float> rows) {
-  const size_t width = static_cast<size_t>(vocab_size_), n_rows = rows.size() / width;
+  const size_t width = static_cast<size_t>(row_width_), n_rows = rows.size() / width;
   Guesses& guesses = sequence.guesses;
   size_t n_accepted = 0;
   while (true) {
@@ -478,7 +482,7 @@ int64_t Engine::verify(Sequence& sequence, std::span<const float> rows) {
 
 void Engine::deliver_prompt_rows(const Sequence& sequence, const SlicePlan& slice,
                                  std::span<const float> rows) const {
-  const size_t width = static_cast<size_t>(vocab_size_);
+  const size_t width = static_cast<size_t>(row_width_);
   for (int64_t i = 0; i < slice.n_outputs; ++i) {
     const int64_t position = sequence.n_cached + slice.n_tokens - slice.n_outputs + i;
     if (position < sequence.n_prompt && position >= sequence.request.prompt_rows_from)

@@ -119,6 +119,7 @@ class Engine {
   Speculation speculation_;
   std::unique_ptr<ops::Executable> executable_;
   int64_t vocab_size_ = 0;
+  int64_t row_width_ = 0;  // of an output: the vocabulary, or an embedding
   std::vector<kv::KvBlockPool> pools_;  // for each KvGroup
   int64_t kv_peak_blocks_ = 0;          // of pools_[0]
 

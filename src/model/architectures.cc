@@ -8,10 +8,20 @@ namespace hwtv::model {
 namespace {
 
 constexpr Architecture kArchitectures[] = {
-    {"gemma2", record_gemma2},   {"gemma3", record_gemma3},     {"gpt-oss", record_gpt_oss},
-    {"llama", record_llama},     {"mistral3", record_mistral3}, {"phi3", record_phi3},
-    {"qwen2", record_qwen2},     {"qwen2moe", record_qwen2moe}, {"qwen3", record_qwen3},
-    {"qwen35", record_qwen35},   {"qwen3moe", record_qwen3moe}, {"qwen3next", record_qwen3next},
+    {"bert", record_bert},
+    {"gemma2", record_gemma2},
+    {"gemma3", record_gemma3},
+    {"gpt-oss", record_gpt_oss},
+    {"llama", record_llama},
+    {"mistral3", record_mistral3},
+    {"nomic-bert", record_nomic_bert},
+    {"phi3", record_phi3},
+    {"qwen2", record_qwen2},
+    {"qwen2moe", record_qwen2moe},
+    {"qwen3", record_qwen3},
+    {"qwen35", record_qwen35},
+    {"qwen3moe", record_qwen3moe},
+    {"qwen3next", record_qwen3next},
     {"smollm3", record_smollm3},
 };
 

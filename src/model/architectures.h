@@ -16,6 +16,8 @@ struct RecordOptions {
   // The longest sequence that will be run; 0: as trained.  What depends on a length (the factors of
   // longrope) is fixed with it here, never by the current length.
   int64_t context_tokens = 0;
+  // What steps are asked for.  Encoders have no logits and give embeddings instead.
+  ops::OutputKind output = ops::OutputKind::logits;
 };
 
 struct Architecture {
@@ -31,6 +33,8 @@ std::span<const Architecture> architectures();
 // Errors: unsupported, with the names of those that are supported.
 Result<const Architecture*> find_architecture(std::string_view name);
 
+Result<ops::Program> record_bert(const ModelConfig& config, const gguf::File& file,
+                                 const RecordOptions& options);
 Result<ops::Program> record_gemma2(const ModelConfig& config, const gguf::File& file,
                                    const RecordOptions& options);
 Result<ops::Program> record_gemma3(const ModelConfig& config, const gguf::File& file,
@@ -41,6 +45,8 @@ Result<ops::Program> record_llama(const ModelConfig& config, const gguf::File& f
                                   const RecordOptions& options);
 Result<ops::Program> record_mistral3(const ModelConfig& config, const gguf::File& file,
                                      const RecordOptions& options);
+Result<ops::Program> record_nomic_bert(const ModelConfig& config, const gguf::File& file,
+                                       const RecordOptions& options);
 Result<ops::Program> record_phi3(const ModelConfig& config, const gguf::File& file,
                                  const RecordOptions& options);
 Result<ops::Program> record_qwen2(const ModelConfig& config, const gguf::File& file,

@@ -43,10 +43,8 @@ Result<double> read_rope_factor(const Metadata& metadata) {
 Result<void> read_yarn(const Metadata& metadata, double factor, ops::RopeConfig& rope) {
   HWTV_TRY(const double mix, metadata.number_or("rope.scaling.yarn_ext_factor", -1, {-1e6, 1.0}));
   rope.yarn_mix = mix < 0 ? 1.0 : mix;  // negative: not set
-  HWTV_TRY(rope.yarn_beta_fast,
-           metadata.number_or("rope.scaling.yarn_beta_fast", 32, {1e-3, 1e6}));
-  HWTV_TRY(rope.yarn_beta_slow,
-           metadata.number_or("rope.scaling.yarn_beta_slow", 1, {1e-3, 1e6}));
+  HWTV_TRY(rope.yarn_beta_fast, metadata.number_or("rope.scaling.yarn_beta_fast", 32, {1e-3, 1e6}));
+  HWTV_TRY(rope.yarn_beta_slow, metadata.number_or("rope.scaling.yarn_beta_slow", 1, {1e-3, 1e6}));
   HWTV_TRY(const double multiplier,
            metadata.number_or("rope.scaling.yarn_log_multiplier", 0, kAnyFactor));
   HWTV_TRY(const std::optional<double> complete,
@@ -89,8 +87,7 @@ Result<void> read_rope(const Metadata& metadata, ModelConfig& config) {
 Result<void> read_attention(const Metadata& metadata, ModelConfig& config) {
   constexpr CountBounds kHeads{1, 1 << 16};
   HWTV_TRY(config.n_heads, metadata.count("attention.head_count", kHeads));
-  HWTV_TRY(config.n_kv_heads,
-           metadata.count_or("attention.head_count_kv", config.n_heads, kHeads));
+  HWTV_TRY(config.n_kv_heads, metadata.count_or("attention.head_count_kv", config.n_heads, kHeads));
   if (config.n_heads % config.n_kv_heads != 0)
     return metadata.corrupt("attention.head_count_kv",
                             fmt::format("is {}, expected a divisor of the {} heads",
@@ -103,17 +100,37 @@ Result<void> read_attention(const Metadata& metadata, ModelConfig& config) {
     return metadata.corrupt("attention.head_count",
                             fmt::format("is {}, too many for an embedding_length of {}",
                                         config.n_heads, config.model_dim));
-  HWTV_TRY(const bool causal, metadata.flag_or("attention.causal", true));
-  if (!causal)
-    return metadata.unsupported("attention.causal",
-                                "is false: an encoder, and this program runs decoders");
+  HWTV_TRY(config.causal, metadata.flag_or("attention.causal", true));
+  return {};
+}
+
+// Models have norms of one kind: RMSNorm, or the encoders' LayerNorm.
+Result<void> read_norm(const Metadata& metadata, ModelConfig& config) {
+  constexpr NumberBounds kEps{0, 1};
+  HWTV_TRY(std::optional<double> eps, metadata.find_number("attention.layer_norm_epsilon", kEps));
+  if (!eps) {
+    HWTV_TRY(eps, metadata.number("attention.layer_norm_rms_epsilon", kEps));
+  }
+  config.norm_eps = static_cast<float>(*eps);
+  return {};
+}
+
+Result<void> read_pooling(const gguf::File& file, const Metadata& metadata, ModelConfig& config) {
+  HWTV_TRY(const std::optional<int64_t> pooling, metadata.find_count("pooling_type", {0, 4}));
+  if (pooling) config.pooling = static_cast<Pooling>(*pooling);
+  HWTV_TRY(const std::optional<int64_t> n_types,
+           file.get<int64_t>("tokenizer.ggml.token_type_count"));
+  config.n_token_types = file.find_tensor("token_types.weight") ? n_types.value_or(1) : 0;
+  if (config.n_token_types < 0 || config.n_token_types > (1 << 16))
+    return fail(ErrorCode::corrupt_file,
+                fmt::format("tokenizer.ggml.token_type_count is {}", config.n_token_types),
+                kFetchAgain);
   return {};
 }
 
 Result<void> read_experts(const Metadata& metadata, ModelConfig& config) {
   HWTV_TRY(config.n_experts, metadata.count_or("expert_count", 0, {0, 1 << 16}));
-  HWTV_TRY(config.n_experts_used,
-           metadata.count_or("expert_used_count", 0, {0, config.n_experts}));
+  HWTV_TRY(config.n_experts_used, metadata.count_or("expert_used_count", 0, {0, config.n_experts}));
   if (config.n_experts > 0 && config.n_experts_used == 0)
     return metadata.corrupt("expert_used_count",
                             fmt::format("is 0 or missing, of {} experts", config.n_experts));
@@ -132,8 +149,8 @@ Result<void> read_vocab_size(const gguf::File& file, const Metadata& metadata,
   if (!size && tokens != nullptr) size = tokens->n_elements();
   if (!size) return metadata.corrupt("vocab_size", "is missing, and so is a token list");
   if (declared && *declared != *size)
-    return metadata.corrupt("vocab_size", fmt::format("is {}, the token embedding has {} rows",
-                                                      *declared, *size));
+    return metadata.corrupt(
+        "vocab_size", fmt::format("is {}, the token embedding has {} rows", *declared, *size));
   if (tokens != nullptr && tokens->n_elements() != *size)
     return fail(ErrorCode::corrupt_file,
                 fmt::format("tokenizer.ggml.tokens has {} tokens, the token embedding {} rows",
@@ -147,10 +164,14 @@ Result<void> read_vocab_size(const gguf::File& file, const Metadata& metadata,
 
 std::string_view rope_scaling_name(RopeScaling scaling) {
   switch (scaling) {
-    case RopeScaling::none: return "none";
-    case RopeScaling::linear: return "linear";
-    case RopeScaling::yarn: return "yarn";
-    case RopeScaling::longrope: return "longrope";
+    case RopeScaling::none:
+      return "none";
+    case RopeScaling::linear:
+      return "linear";
+    case RopeScaling::yarn:
+      return "yarn";
+    case RopeScaling::longrope:
+      return "longrope";
   }
   return "";
 }
@@ -170,9 +191,8 @@ Result<ModelConfig> read_config(const gguf::File& file) {
   HWTV_TRY(config.model_dim, metadata.count("embedding_length"));
   HWTV_TRY(config.ffn_dim, metadata.count("feed_forward_length"));
   HWTV_TRY(config.context_tokens_max, metadata.count("context_length", {1, int64_t{1} << 40}));
-  HWTV_TRY(const double eps,
-           metadata.number("attention.layer_norm_rms_epsilon", NumberBounds{0, 1}));
-  config.norm_eps = static_cast<float>(eps);
+  HWTV_TRY_VOID(read_norm(metadata, config));
+  HWTV_TRY_VOID(read_pooling(file, metadata, config));
   HWTV_TRY_VOID(read_attention(metadata, config));
   HWTV_TRY_VOID(read_rope(metadata, config));
   HWTV_TRY_VOID(read_experts(metadata, config));

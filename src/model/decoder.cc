@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/classes.h"
 #include "model/recorder.h"
 
 namespace hwtv::model {
@@ -26,7 +27,11 @@ class DecoderRecord {
  public:
   DecoderRecord(const Decoder& decoder, const ModelConfig& config, const gguf::File& file,
                 const RecordOptions& options)
-      : d_(decoder), c_(config), r_(file), rope_factors_(read_rope_factors(options)) {
+      : d_(decoder),
+        c_(config),
+        options_(options),
+        r_(file),
+        rope_factors_(read_rope_factors(options)) {
     CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
     // Paged groups come first: what is counted by tokens is counted in the first group.
     kv_layers_.resize(d_.layers.size());
@@ -37,7 +42,8 @@ class DecoderRecord {
   }
 
   Result<ops::Program> record() && {
-    const bool tied = !r_.has("output.weight");
+    const bool has_logits = options_.output == ops::OutputKind::logits;
+    const bool tied = has_logits && !r_.has("output.weight");
     const WeightId embedding = r_.matrix("token_embd.weight", c_.vocab_size, c_.model_dim,
                                          tied ? WeightRole::tied_embedding : WeightRole::embedding);
     ValueId x = r_.embed(embedding, d_.embedding_scale);  // (n_tokens, model_dim), as every x below
@@ -50,6 +56,12 @@ class DecoderRecord {
       x = r_.add(op_name(layer, "ffn_residual"), feed_forward(layer, x), x);
     }
     x = r_.rms_norm("output_norm", x, norm("output_norm.weight", c_.model_dim), c_.norm_eps);
+    if (!has_logits) {
+      r_.skip("output.weight");
+      record_embeddings(x, c_, options_, r_);
+      return std::move(r_).finish();
+    }
+    for (const char* kind : {"weight", "bias"}) r_.skip(fmt::format("cls.output.{}", kind));
     const WeightId output =
         tied ? embedding
              : r_.matrix("output.weight", c_.vocab_size, c_.model_dim, WeightRole::output);
@@ -103,13 +115,14 @@ class DecoderRecord {
     const ValueId qkv = linear(layer, "attn_qkv", x, conv_width());
     const ValueId gate = linear(layer, "attn_gate", x, delta_width());
     const ValueId gates = delta_gates(layer, x);
-    const WeightId kernel =
-        r_.matrix(tensor_name(layer, "ssm_conv1d"), conv_width(), n.kernel, WeightRole::convolution);
+    const WeightId kernel = r_.matrix(tensor_name(layer, "ssm_conv1d"), conv_width(), n.kernel,
+                                      WeightRole::convolution);
     const ValueId seen =
         r_.causal_conv(op_name(layer, "ssm_conv1d"), qkv, kernel, {conv_group_, state.layer});
     ValueId qk = r_.pick(op_name(layer, "ssm_qk"), seen, 0, qk_width(), conv_width());
     qk = r_.l2_norm(op_name(layer, "ssm_qk_norm"), qk, n.key_dim, kEps);
-    const ValueId v = r_.pick(op_name(layer, "ssm_v"), seen, qk_width(), delta_width(), conv_width());
+    const ValueId v =
+        r_.pick(op_name(layer, "ssm_v"), seen, qk_width(), delta_width(), conv_width());
     x = r_.delta_net(op_name(layer, "delta_net"), state,
                      {.qk = qk,
                       .v = v,
@@ -153,14 +166,17 @@ class DecoderRecord {
       q = norm_by(layer, "attn_q_norm", q, c_.head_dim);
       k = norm_by(layer, "attn_k_norm", k, c_.head_dim);
     }
-    if (kind.q_rope) q = r_.rope(op_name(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
-    if (kind.k_rope) k = r_.rope(op_name(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
+    if (kind.q_rope)
+      q = r_.rope(op_name(layer, "rope_q"), q, rope_factors_, c_.head_dim, *kind.q_rope);
+    if (kind.k_rope)
+      k = r_.rope(op_name(layer, "rope_k"), k, rope_factors_, c_.head_dim, *kind.k_rope);
     r_.kv_write(op_name(layer, "kv_write"), k, v, kv);
     const WeightId sinks =
         d_.has_sinks ? r_.vector(tensor_name(layer, "attn_sinks"), c_.n_heads, WeightRole::sinks)
                      : ops::kNoWeight;
-    x = r_.attention(op_name(layer, "attention"), q, kv, c_.n_heads, d_.attention_scale,
-                     d_.attention_softcap, sinks);
+    x = r_.attention(
+        op_name(layer, "attention"), q, kv, c_.n_heads,
+        {.scale = d_.attention_scale, .softcap = d_.attention_softcap, .sinks = sinks});
     if (d_.has_gate) x = r_.sigmoid_gate(op_name(layer, "attn_gated"), x, gate);
     x = linear(layer, "attn_output", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
@@ -291,6 +307,7 @@ class DecoderRecord {
 
   const Decoder& d_;
   const ModelConfig& c_;
+  const RecordOptions& options_;
   Recorder r_;
   const WeightId rope_factors_;
   std::vector<KvLayer> kv_layers_;  // by layer
@@ -306,6 +323,12 @@ Result<void> check_dense(const ModelConfig& config) {
                           config.name.empty() ? "this file" : config.name, config.architecture,
                           config.n_experts, config.architecture),
               fmt::format("use a dense model of the {} family", config.architecture));
+}
+
+Result<void> check_causal(const gguf::File& file, const ModelConfig& config) {
+  if (config.causal) return {};
+  return Metadata(file, config.architecture)
+      .unsupported("attention.causal", "is false, and this architecture is run as a decoder");
 }
 
 }  // namespace
@@ -392,6 +415,8 @@ Result<Experts> read_experts(const gguf::File& file, const ModelConfig& config, 
 Result<ops::Program> record_decoder(const Decoder& decoder, const ModelConfig& config,
                                     const gguf::File& file, const RecordOptions& options) {
   if (!decoder.experts) HWTV_TRY_VOID(check_dense(config));
+  HWTV_TRY_VOID(check_causal(file, config));
+  HWTV_TRY_VOID(check_classes(file, config, options));
   const Metadata metadata(file, config.architecture);
   if (decoder.has_gate && config.head_dim != config.value_dim)
     return metadata.corrupt(

@@ -17,6 +17,14 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 
 }  // namespace
 
+std::string tensor_name(int32_t layer, std::string_view part) {
+  return fmt::format("blk.{}.{}.weight", layer, part);
+}
+
+std::string op_name(int32_t layer, std::string_view part) {
+  return fmt::format("layer {} {}", layer, part);
+}
+
 Recorder::Recorder(const gguf::File& file) : file_(file), used_(file.tensors().size(), false) {}
 
 Result<DType> Recorder::check_tensor(const std::string& name,
@@ -61,6 +69,11 @@ void Recorder::leave_out(const std::string& name, int64_t width) {
   mark_used(name);
 }
 
+std::vector<int64_t> Recorder::shape_of(std::string_view tensor) const {
+  const gguf::TensorInfo* info = file_.find_tensor(tensor);
+  return info ? info->shape : std::vector<int64_t>();
+}
+
 ops::WeightId Recorder::matrix(const std::string& name, int64_t n_out, int64_t n_in,
                                ops::WeightRole role) {
   return weight(name, {n_in, n_out}, role);
@@ -101,6 +114,27 @@ ops::ValueId Recorder::embed(ops::WeightId weight_id, float scale) {
   return out;
 }
 
+ops::ValueId Recorder::embed(const std::string& name, ops::WeightId weight_id, ops::EmbedBy by) {
+  const ops::ValueId out =
+      program_.add_value(name, ops::Rows::n_tokens, program_.weight(weight_id).width);
+  program_.add_op(name, ops::Embed{weight_id, out, 1, by});
+  return out;
+}
+
+ops::ValueId Recorder::layer_norm(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                                  ops::WeightId bias, float eps) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::LayerNorm{x, weight_id, bias, eps, out});
+  return out;
+}
+
+ops::ValueId Recorder::activate(const std::string& name, ops::ValueId x,
+                                ops::Activation activation) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::Activate{x, activation, out});
+  return out;
+}
+
 ops::ValueId Recorder::rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
                                 float eps) {
   const ops::ValueId out = like(name, x, program_.value(x).width);
@@ -115,6 +149,14 @@ ops::ValueId Recorder::matmul(const std::string& name, ops::ValueId x, ops::Weig
   return out;
 }
 
+ops::ValueId Recorder::matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
+                                   int64_t n_out) {
+  const int64_t n_in = program_.value(x).width;
+  const ops::WeightId weight_id = matrix_rows(rows.tensor, rows.n_rows, rows.next, n_out, n_in);
+  rows.next += n_out;
+  return matmul(name, x, weight_id);
+}
+
 ops::ValueId Recorder::rope(const std::string& name, ops::ValueId x, ops::WeightId factors,
                             int64_t head_dim, const ops::RopeConfig& rope) {
   const ops::ValueId out = like(name, x, program_.value(x).width);
@@ -127,11 +169,11 @@ void Recorder::kv_write(const std::string& name, ops::ValueId k, ops::ValueId v,
 }
 
 ops::ValueId Recorder::attention(const std::string& name, ops::ValueId q, KvLayer layer,
-                                 int64_t n_heads, float scale, float softcap, ops::WeightId sinks) {
+                                 int64_t n_heads, const Scores& scores) {
   const ops::KvGroup& group = program_.kv_groups[static_cast<size_t>(layer.group)];
   const ops::ValueId out = like(name, q, n_heads * group.value_dim);
-  program_.add_op(name,
-                  ops::Attention{q, layer.group, layer.layer, n_heads, scale, out, softcap, sinks});
+  program_.add_op(name, ops::Attention{q, layer.group, layer.layer, n_heads, scores.scale, out,
+                                       scores.softcap, scores.sinks, scores.causal});
   return out;
 }
 

@@ -18,6 +18,17 @@ struct KvLayer {
   int32_t layer = 0;  // within the group
 };
 
+// The names of a layer's tensor, as GGUF has it, and of an op.
+std::string tensor_name(int32_t layer, std::string_view part);
+std::string op_name(int32_t layer, std::string_view part);
+
+// A tensor of several matrices, one below the other, and the first row that is not taken yet.
+struct StackedRows {
+  std::string tensor;
+  int64_t n_rows;
+  int64_t next = 0;
+};
+
 class Recorder {
  public:
   // Requires: `file` outlives the Recorder.
@@ -37,19 +48,34 @@ class Recorder {
   // Those of all experts, as one tensor.
   ops::WeightId expert_matrices(const std::string& name, int64_t n_experts, int64_t n_out,
                                 int64_t n_in);
+  // The tensor's dimensions, the contiguous one first; empty where there is none.
+  std::vector<int64_t> shape_of(std::string_view tensor) const;
   // kNoWeight where the file has no such tensor.
   ops::WeightId optional_vector(const std::string& name, int64_t width, ops::WeightRole role);
 
   // Ops; each names its output after itself.
   ops::ValueId embed(ops::WeightId weight, float scale = 1);
+  ops::ValueId embed(const std::string& name, ops::WeightId weight, ops::EmbedBy by);
+  ops::ValueId layer_norm(const std::string& name, ops::ValueId x, ops::WeightId weight,
+                          ops::WeightId bias, float eps);
+  ops::ValueId activate(const std::string& name, ops::ValueId x, ops::Activation activation);
   ops::ValueId rms_norm(const std::string& name, ops::ValueId x, ops::WeightId weight, float eps);
   ops::ValueId matmul(const std::string& name, ops::ValueId x, ops::WeightId weight,
                       ops::WeightId bias = ops::kNoWeight);
+  // By the next n_out of the rows.
+  ops::ValueId matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
+                           int64_t n_out);
   ops::ValueId rope(const std::string& name, ops::ValueId x, ops::WeightId factors,
                     int64_t head_dim, const ops::RopeConfig& rope);
   void kv_write(const std::string& name, ops::ValueId k, ops::ValueId v, KvLayer layer);
+  struct Scores {
+    float scale;        // of q . k
+    float softcap = 0;  // 0: none
+    ops::WeightId sinks = ops::kNoWeight;
+    bool causal = true;
+  };
   ops::ValueId attention(const std::string& name, ops::ValueId q, KvLayer layer, int64_t n_heads,
-                         float scale, float softcap = 0, ops::WeightId sinks = ops::kNoWeight);
+                         const Scores& scores);
   ops::ValueId glu(const std::string& name, ops::ValueId gate, ops::ValueId up,
                    ops::Activation activation);
   ops::ValueId add(const std::string& name, ops::ValueId a, ops::ValueId b);
@@ -75,6 +101,8 @@ class Recorder {
 
   // A tensor that the file must hold, and that only other settings would use.
   void leave_out(const std::string& name, int64_t width);
+  // The same for one that the file may hold.
+  void skip(const std::string& name) { mark_used(name); }
 
   // The Program, or the first error met.  Errors: corrupt_file (a tensor missing or of another
   // shape); unsupported (a tensor type, or a tensor that no op used: the model is then more than

@@ -43,9 +43,10 @@ std::string_view weight_role_name(WeightRole role) {
 std::string_view op_name(const Op& op) {
   return std::visit(
       Match{[](const Embed&) { return "Embed"; }, [](const RmsNorm&) { return "RmsNorm"; },
-            [](const MatMul&) { return "MatMul"; }, [](const Rope&) { return "Rope"; },
-            [](const KvWrite&) { return "KvWrite"; }, [](const Attention&) { return "Attention"; },
-            [](const Glu&) { return "Glu"; }, [](const Add&) { return "Add"; },
+            [](const LayerNorm&) { return "LayerNorm"; }, [](const MatMul&) { return "MatMul"; },
+            [](const Rope&) { return "Rope"; }, [](const KvWrite&) { return "KvWrite"; },
+            [](const Attention&) { return "Attention"; }, [](const Glu&) { return "Glu"; },
+            [](const Activate&) { return "Activate"; }, [](const Add&) { return "Add"; },
             [](const Softcap&) { return "Softcap"; },
             [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Pick&) { return "Pick"; },
             [](const L2Norm&) { return "L2Norm"; }, [](const CausalConv&) { return "CausalConv"; },
@@ -61,7 +62,8 @@ std::vector<ValueId> op_inputs(const Op& op) {
   using Ids = std::vector<ValueId>;
   return std::visit(
       Match{[](const Embed&) { return Ids{}; }, [](const RmsNorm& o) { return Ids{o.x}; },
-            [](const MatMul& o) { return Ids{o.x}; }, [](const Rope& o) { return Ids{o.x}; },
+            [](const LayerNorm& o) { return Ids{o.x}; }, [](const MatMul& o) { return Ids{o.x}; },
+            [](const Rope& o) { return Ids{o.x}; },
             [](const KvWrite& o) {
               return Ids{o.k, o.v};
             },
@@ -69,6 +71,7 @@ std::vector<ValueId> op_inputs(const Op& op) {
             [](const Glu& o) {
               return Ids{o.gate, o.up};
             },
+            [](const Activate& o) { return Ids{o.x}; },
             [](const Add& o) {
               return Ids{o.a, o.b};
             },
@@ -132,6 +135,11 @@ class ShapeCheck {
     CHECK(value(o.x).width % weight(o.weight).width == 0);
     same(o.out, value(o.x).rows, value(o.x).width);
   }
+  void operator()(const LayerNorm& o) const {
+    for (const WeightId id : {o.weight, o.bias})
+      CHECK(weight(id).n_rows == 1 && weight(id).width == value(o.x).width);
+    same(o.out, value(o.x).rows, value(o.x).width);
+  }
   void operator()(const MatMul& o) const {
     CHECK(value(o.x).width == weight(o.weight).width && weight(o.weight).n_experts == 1);
     if (o.bias != kNoWeight) {
@@ -155,6 +163,7 @@ class ShapeCheck {
     const KvGroup& kv = group(o.kv_group, o.layer);
     CHECK(o.n_heads % kv.n_kv_heads == 0);
     CHECK(o.softcap >= 0);
+    CHECK(o.causal || kv.window_tokens == 0);
     if (o.sinks != kNoWeight)
       CHECK(weight(o.sinks).n_rows == 1 && weight(o.sinks).width == o.n_heads);
     same(o.q, Rows::n_tokens, o.n_heads * kv.head_dim);
@@ -163,6 +172,10 @@ class ShapeCheck {
   void operator()(const Glu& o) const {
     same(o.up, value(o.gate).rows, value(o.gate).width);
     same(o.out, value(o.gate).rows, value(o.gate).width);
+  }
+  void operator()(const Activate& o) const {
+    CHECK(o.activation != Activation::clamped_swish);
+    same(o.out, value(o.x).rows, value(o.x).width);
   }
   void operator()(const Add& o) const {
     same(o.b, value(o.a).rows, value(o.a).width);

@@ -59,11 +59,19 @@ struct WeightDecl {
   int64_t n_bytes() const { return n_experts * matrix_bytes(); }
 };
 
-// out = weight[tokens] * scale.                           out (n_tokens, weight.width)
+// Which row of the table a token takes.
+enum class EmbedBy {
+  token,     // that of its id
+  position,  // that of its place in the sequence
+  nothing,   // the first, whichever token it is
+};
+
+// out = weight[row] * scale.                              out (n_tokens, weight.width)
 struct Embed {
   WeightId weight;
   ValueId out;
   float scale = 1;
+  EmbedBy by = EmbedBy::token;
 };
 
 // out = x / sqrt(mean(x^2) + eps) * weight, over each group of `weight.width` elements of a row.
@@ -71,6 +79,16 @@ struct Embed {
 struct RmsNorm {
   ValueId x;
   WeightId weight;
+  float eps;
+  ValueId out;
+};
+
+// out = (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias, over each row.
+// x, out (rows, width), weight, bias (width)               [Ba et al. 2016]
+struct LayerNorm {
+  ValueId x;
+  WeightId weight;
+  WeightId bias;
   float eps;
   ValueId out;
 };
@@ -104,7 +122,8 @@ struct KvWrite {
 };
 
 // Causal attention of this step's tokens over their own sequence's cache, this step's keys
-// included; over the last `window_tokens` of it where the group has a window.
+// included; over the last `window_tokens` of it where the group has a window.  Not causal: over all
+// of it, the tokens that come after in this step too; an encoder's sequence is one step.
 // q (n_tokens, n_heads * head_dim), out (n_tokens, n_heads * value_dim)
 struct Attention {
   ValueId q;
@@ -115,11 +134,13 @@ struct Attention {
   ValueId out;
   float softcap = 0;           // scores s become softcap * tanh(s / softcap); 0: they stay
   WeightId sinks = kNoWeight;  // (n_heads): a score of no position's that each softmax counts too
+  bool causal = true;
 };
 
 enum class Activation {
   silu,
   gelu_tanh,
+  gelu,           // x / 2 * (1 + erf(x / sqrt 2))
   clamped_swish,  // with g = min(gate, 7), u = up within +-7: g * sigmoid(1.702 g) * (u + 1)
 };
 
@@ -127,6 +148,13 @@ enum class Activation {
 struct Glu {
   ValueId gate;
   ValueId up;
+  Activation activation;
+  ValueId out;
+};
+
+// out = activation(x); not clamped_swish, which is of gates.   x, out (rows, width)
+struct Activate {
+  ValueId x;
   Activation activation;
   ValueId out;
 };
@@ -184,8 +212,8 @@ struct CausalConv {
 };
 
 // For each head how much of its state stays, exp(a * softplus(alpha + dt_bias)), and how much of
-// the token is written, sigmoid(beta): first all of the ones, then all of the others. alpha, beta
-// (rows, n_heads), a, dt_bias (n_heads), out (rows, 2 * n_heads)
+// the token is written, sigmoid(beta): first all of the ones, then all of the others.
+// alpha, beta (rows, n_heads), a, dt_bias (n_heads), out (rows, 2 * n_heads)
 struct DeltaGates {
   ValueId alpha;
   ValueId beta;
@@ -197,8 +225,9 @@ struct DeltaGates {
 // The gated delta rule [Yang et al. 2024], token by token.  With S (key_dim, value_dim) a head's
 // state, kept in the kv_group: S *= stay; S += k (write * (v - k^T S))^T; out = scale * q^T S.
 // Head h reads the queries and keys of head h / (n_heads / n_key_heads), or of h % n_key_heads
-// where `interleaved`. qk (n_tokens, 2 * n_key_heads * key_dim): queries, then keys; v, out
-// (n_tokens, n_heads * value_dim), gates (n_tokens, 2 * n_heads) of DeltaGates
+// where `interleaved`.
+// qk (n_tokens, 2 * n_key_heads * key_dim): queries, then keys; gates (n_tokens, 2 * n_heads) of
+// DeltaGates; v, out (n_tokens, n_heads * value_dim)
 struct DeltaNet {
   ValueId qk;
   ValueId v;
@@ -255,9 +284,9 @@ struct SelectOutputs {
   ValueId out;
 };
 
-using Op = std::variant<Embed, RmsNorm, MatMul, Rope, KvWrite, Attention, Glu, Add, Softcap,
-                        SigmoidGate, Pick, L2Norm, CausalConv, DeltaGates, DeltaNet, Route,
-                        ExpertMatMul, ExpertSum, SelectOutputs>;
+using Op = std::variant<Embed, RmsNorm, LayerNorm, MatMul, Rope, KvWrite, Attention, Glu, Activate,
+                        Add, Softcap, SigmoidGate, Pick, L2Norm, CausalConv, DeltaGates, DeltaNet,
+                        Route, ExpertMatMul, ExpertSum, SelectOutputs>;
 std::string_view op_name(const Op& op);  // "MatMul"
 
 // What the op reads and writes among the values (not weights, not the cache).
@@ -271,7 +300,11 @@ struct NamedOp {
   Op op;
 };
 
-enum class OutputKind { logits, embedding };
+enum class OutputKind {
+  logits,
+  embedding,  // of a token: the last norm's output
+  classes,    // what a reranker's head makes of that
+};
 
 // What a step can be asked for: the rows of `value`, which is (n_outputs, width).
 struct Output {

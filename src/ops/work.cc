@@ -14,8 +14,9 @@ struct Seen {
   int64_t n_attended = 0;  // sum over its tokens of the positions each attends to
 };
 
-Seen seen_by(const SliceSize& slice, int64_t window_tokens) {
+Seen seen_by(const SliceSize& slice, int64_t window_tokens, bool causal) {
   const int64_t n_last = slice.n_cached + slice.n_tokens;  // what the last token sees unwindowed
+  if (!causal) return {.n_read = n_last, .n_attended = slice.n_tokens * n_last};
   const int64_t window = window_tokens > 0 ? window_tokens : n_last;
   const int64_t n_whole = std::clamp<int64_t>(window - slice.n_cached, 0, slice.n_tokens);
   return {.n_read = n_last - std::max<int64_t>(0, slice.n_cached + 1 - window),
@@ -46,6 +47,11 @@ class Pricing {
             .written_bytes = value_bytes(o.out),
             .flops = 4 * elements(o.x)};
   }
+  hw::Work operator()(const LayerNorm& o) const {
+    return {.read_bytes = value_bytes(o.x) + weight_bytes(o.weight) + weight_bytes(o.bias),
+            .written_bytes = value_bytes(o.out),
+            .flops = 7 * elements(o.x)};
+  }
   hw::Work operator()(const MatMul& o) const {
     const WeightDecl& weight = program_.weight(o.weight);
     hw::Work work{.read_bytes = value_bytes(o.x) + weight_bytes(o.weight) + weight_bytes(o.bias),
@@ -68,7 +74,7 @@ class Pricing {
     const double pair_flops = 2.0 * n(o.n_heads) * n(group.head_dim + group.value_dim);
     Seen all;
     for (const SliceSize& slice : sizes_.slices) {
-      const Seen seen = seen_by(slice, group.window_tokens);
+      const Seen seen = seen_by(slice, group.window_tokens, o.causal);
       all.n_read += seen.n_read;
       all.n_attended += seen.n_attended;
     }
@@ -81,6 +87,11 @@ class Pricing {
     return {.read_bytes = value_bytes(o.gate) + value_bytes(o.up),
             .written_bytes = value_bytes(o.out),
             .flops = 6 * elements(o.gate)};
+  }
+  hw::Work operator()(const Activate& o) const {
+    return {.read_bytes = value_bytes(o.x),
+            .written_bytes = value_bytes(o.out),
+            .flops = 6 * elements(o.x)};
   }
   hw::Work operator()(const Add& o) const {
     return {.read_bytes = value_bytes(o.a) + value_bytes(o.b),

@@ -1,4 +1,5 @@
-// Runs a prompt through a model on a backend and gives the logits of chosen rows.
+// Runs a prompt through a model on a backend and gives the logits of chosen rows, or an encoder's
+// embeddings.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,7 @@ struct ForwardOptions {
   DType kv_dtype = DType::F32;
 };
 
-using Logits = std::vector<std::vector<float>>;  // one for each row: (vocab_size)
+using Logits = std::vector<std::vector<float>>;  // one for each row: (vocab_size) or (model_dim)
 
 inline Result<Logits> forward(ops::Backend& backend, const model::Model& model,
                               std::span<const int32_t> prompt, std::span<const int32_t> rows,
@@ -53,16 +54,17 @@ inline Result<Logits> forward(ops::Backend& backend, const model::Model& model,
     std::vector<int32_t> output_rows;
     for (const int32_t row : rows)
       if (row >= first && row < first + n) output_rows.push_back(row - static_cast<int32_t>(first));
-    const ops::StepInput input{.tokens = prompt.subspan(static_cast<size_t>(first),
-                                                        static_cast<size_t>(n)),
-                               .slices = {&slice, 1},
-                               .output_rows = output_rows};
+    const ops::StepInput input{
+        .tokens = prompt.subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
+        .slices = {&slice, 1},
+        .output_rows = output_rows};
     const ops::Ticket ticket = backend.submit(*executable, input);
     HWTV_TRY(const ops::StepResult result, backend.wait(*executable, ticket));
-    const auto vocab_size = static_cast<size_t>(model.config().vocab_size);
-    CHECK(result.outputs.at(0).size() == output_rows.size() * vocab_size);
+    const ops::Program& program = model.program();
+    const auto width = static_cast<size_t>(program.value(program.outputs[0].value).width);
+    CHECK(result.outputs.at(0).size() == output_rows.size() * width);
     for (size_t row = 0; row < output_rows.size(); ++row) {
-      const auto values = result.outputs[0].subspan(row * vocab_size, vocab_size);
+      const auto values = result.outputs[0].subspan(row * width, width);
       logits.emplace_back(values.begin(), values.end());
     }
   }

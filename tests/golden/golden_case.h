@@ -43,7 +43,8 @@ struct GoldenCase {
   std::vector<CaseTensor> tensors;
   std::vector<int32_t> prompt;
   std::vector<int32_t> logit_rows;          // positions of the prompt, ascending
-  std::vector<std::vector<double>> logits;  // one for each of logit_rows: (vocab_size)
+  std::vector<std::vector<double>> logits;  // one for each of logit_rows: (vocab_size);
+                                            // of an encoder: (model_dim)
 
   static GoldenCase read(const std::string& path);
   static std::vector<std::string> list(const std::string& folder);  // paths, sorted

@@ -58,14 +58,14 @@ std::vector<int64_t> windows_of(const Model& model) {
 }
 
 TEST(Architectures, AnUnknownOneIsRefusedByNameWithTheSupportedOnes) {
-  for (const std::string name : {"gemma4", "qwen35moe", "bert"}) {
+  for (const std::string name : {"gemma4", "qwen35moe", "jina-bert-v2"}) {
     const Result<Model> model = file_of(name).open();
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::unsupported);
     EXPECT_EQ(model.error().what, "the model's architecture is \"" + name +
-                                      "\"; supported: gemma2, gemma3, gpt-oss, llama, mistral3, "
-                                      "phi3, qwen2, qwen2moe, qwen3, qwen35, qwen3moe, qwen3next, "
-                                      "smollm3");
+                                      "\"; supported: bert, gemma2, gemma3, gpt-oss, llama, "
+                                      "mistral3, nomic-bert, phi3, qwen2, qwen2moe, qwen3, qwen35, "
+                                      "qwen3moe, qwen3next, smollm3");
   }
 }
 

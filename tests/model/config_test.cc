@@ -59,7 +59,7 @@ TEST(Config, RefusesWhatCannotBe) {
   const float nan = std::nanf("");
   const BadKey bad_keys[] = {
       {"general.architecture", std::nullopt, corrupt, "general.architecture"},
-      {"general.architecture", "mamba", unsupported, "\"mamba\"; supported: gemma2, gemma3, gpt-oss, llama"},
+      {"general.architecture", "mamba", unsupported, "\"mamba\"; supported: bert, gemma2, gemma3,"},
       {"llama.block_count", std::nullopt, corrupt, "llama.block_count is missing"},
       {"llama.block_count", 0u, corrupt, "llama.block_count is 0, expected 1 to"},
       {"llama.block_count", 4000000000u, corrupt, "llama.block_count is 4000000000"},

@@ -108,6 +108,25 @@ OpCase scaled_embed() {
   return b.finish(out, tolerance(DType::F32, 1));
 }
 
+OpCase layer_norm(int64_t width, int64_t rows, float spread, float eps) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width + rows));
+  const ops::ValueId x = b.input(width, spread);
+  const ops::WeightId w = b.weight(DType::F32, 1, width, ops::WeightRole::norm);
+  const ops::WeightId bias = b.weight(DType::F32, 1, width, ops::WeightRole::bias);
+  const ops::ValueId out = b.value(width);
+  b.op(ops::LayerNorm{x, w, bias, eps, out});
+  return b.finish(out, tolerance(DType::F32, width));
+}
+
+void add_layer_norm(Cases& cases) {
+  for (const int64_t rows : {1, 5, 33})
+    for (const int64_t width : {7, 33, 96, 768})
+      cases.push_back({fmt::format("LayerNorm/width_{}/rows_{}", width, rows),
+                       [=] { return layer_norm(width, rows, 1, 1e-5f); }});
+  cases.push_back({"LayerNorm/tiny", [] { return layer_norm(64, 3, 1e-3f, 1e-5f); }});
+  cases.push_back({"LayerNorm/large_eps", [] { return layer_norm(64, 3, 1, 0.5f); }});
+}
+
 void add_rms_norm(Cases& cases) {
   for (const int64_t rows : {1, 5, 33}) {
     for (const int64_t width : {1, 33, 576, 2048})
@@ -124,6 +143,15 @@ void add_rms_norm(Cases& cases) {
 // Three sequences, the second and third at positions above 0 in the second step.
 std::vector<CaseStep> uneven_steps() {
   return {{{0, 5}, {1, 33}, {2, 200}}, {{2, 1}, {0, 3}, {1, 40}}};
+}
+
+OpCase embed_by(ops::EmbedBy by) {
+  CaseBuilder b(uneven_steps(), 13);
+  const ops::WeightId w =
+      b.weight(DType::F16, b.limits().context_tokens_max, 33, ops::WeightRole::embedding);
+  const ops::ValueId out = b.value(33);
+  b.op(ops::Embed{w, out, 1, by});
+  return b.finish(out, 0);
 }
 
 OpCase rope(const ops::RopeConfig& config, int64_t head_dim, bool factors) {
@@ -182,6 +210,7 @@ struct AttentionShape {
   float scale = 0;  // 0: 1 / sqrt(head_dim)
   float softcap = 0;
   bool sinks = false;
+  bool causal = true;
 };
 
 // Writes and attends in layer 1 of 2, while layer 0 is filled with other keys.
@@ -211,7 +240,7 @@ OpCase attention(std::vector<CaseStep> steps, const AttentionShape& shape) {
   sinks.back() = 6;
   const ops::WeightId sinks_id =
       shape.sinks ? b.weight(sinks, 1, ops::WeightRole::sinks) : ops::kNoWeight;
-  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out, shape.softcap, sinks_id});
+  b.op(ops::Attention{q, 0, 1, shape.n_heads, scale, out, shape.softcap, sinks_id, shape.causal});
   const int64_t n_terms = shape.head_dim + std::max<int64_t>(256, b.limits().context_tokens_max);
   const double limit =
       std::max(tolerance(shape.k_dtype, n_terms), tolerance(shape.v_dtype, n_terms));
@@ -277,6 +306,13 @@ void add_attention(Cases& cases) {
   cases.push_back({"Attention/sinks/window", [] {
                      return attention(block_edge_steps(), {.window_tokens = 40, .sinks = true});
                    }});
+  // An encoder's: a sequence is one step; longer than a split, and more than one in a step.  Flat
+  // scores, as all rows see all positions: a peak would stand far above the root mean square.
+  for (const int64_t n_tokens : {1, 9, 40, 300})
+    cases.push_back({fmt::format("Attention/not_causal/{}", n_tokens), [=] {
+                       return attention({{{0, n_tokens}}, {{1, 3}, {2, n_tokens}}},
+                                        {.scale = 0.03f, .causal = false});
+                     }});
   cases.push_back({"Attention/one_token", [] { return attention({{{0, 1}}}, AttentionShape{}); }});
 }
 
@@ -317,6 +353,13 @@ OpCase glu_extremes(ops::Activation activation) {
   const ops::ValueId up = b.input(ups);
   const ops::ValueId out = b.value(static_cast<int64_t>(gates.size()));
   b.op(ops::Glu{gate, up, activation, out});
+  return b.finish(out, tolerance(DType::F32, 4));
+}
+
+OpCase activate(ops::Activation activation, int64_t width, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), static_cast<uint64_t>(width));
+  const ops::ValueId x = b.input(width, 2), out = b.value(width);
+  b.op(ops::Activate{x, activation, out});
   return b.finish(out, tolerance(DType::F32, 4));
 }
 
@@ -571,6 +614,7 @@ void add_elementwise(Cases& cases) {
   for (const auto& [activation, name] :
        {std::pair{ops::Activation::silu, "silu"},
         std::pair{ops::Activation::gelu_tanh, "gelu_tanh"},
+        std::pair{ops::Activation::gelu, "gelu"},
         std::pair{ops::Activation::clamped_swish, "clamped_swish"}}) {
     const ops::Activation chosen = activation;
     for (const int64_t width : {1, 33, 1536})
@@ -578,6 +622,10 @@ void add_elementwise(Cases& cases) {
         cases.push_back({fmt::format("Glu/{}/width_{}/rows_{}", name, width, rows),
                          [=] { return glu(chosen, width, rows); }});
     cases.push_back({fmt::format("Glu/{}/extremes", name), [=] { return glu_extremes(chosen); }});
+    if (chosen == ops::Activation::clamped_swish) continue;
+    for (const int64_t width : {1, 33, 1536})
+      cases.push_back({fmt::format("Activate/{}/width_{}", name, width),
+                       [=] { return activate(chosen, width, 7); }});
   }
   for (const int64_t width : {1, 33, 576})
     for (const int64_t rows : {1, 7, 64})
@@ -602,7 +650,10 @@ std::vector<NamedCase> op_cases() {
   add_mat_mul(cases);
   add_embed(cases);
   cases.push_back({"Embed/scaled", scaled_embed});
+  cases.push_back({"Embed/position", [] { return embed_by(ops::EmbedBy::position); }});
+  cases.push_back({"Embed/nothing", [] { return embed_by(ops::EmbedBy::nothing); }});
   add_rms_norm(cases);
+  add_layer_norm(cases);
   add_rope(cases);
   add_attention(cases);
   cases.push_back({"Attention/two_groups", two_groups});

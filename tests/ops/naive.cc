@@ -80,11 +80,14 @@ class Evaluation {
 
   void evaluate(const ops::Embed& op) {
     value(op.out).clear();
-    for (const int32_t token : input_->tokens) {
-      Row row = weight(op.weight)[static_cast<size_t>(token)];
-      for (double& x : row) x *= static_cast<double>(op.scale);
-      value(op.out).push_back(std::move(row));
-    }
+    for_each_token([&](int32_t, size_t row, int64_t position) {
+      int64_t at = input_->tokens[row];
+      if (op.by == ops::EmbedBy::position) at = position;
+      if (op.by == ops::EmbedBy::nothing) at = 0;
+      Row values = weight(op.weight)[static_cast<size_t>(at)];
+      for (double& x : values) x *= static_cast<double>(op.scale);
+      value(op.out).push_back(std::move(values));
+    });
   }
 
   void evaluate(const ops::RmsNorm& op) {
@@ -97,6 +100,20 @@ class Evaluation {
         for (size_t i = 0; i < gain.size(); ++i)
           x[i] = x[i] / std::sqrt(mean + static_cast<double>(op.eps)) * gain[i];
       }
+  }
+
+  void evaluate(const ops::LayerNorm& op) {
+    value(op.out) = value(op.x);
+    for (Row& row : value(op.out)) {
+      const auto n = static_cast<double>(row.size());
+      double mean = 0, variance = 0;
+      for (const double x : row) mean += x / n;
+      for (const double x : row) variance += (x - mean) * (x - mean) / n;
+      for (size_t i = 0; i < row.size(); ++i)
+        row[i] = (row[i] - mean) / std::sqrt(variance + static_cast<double>(op.eps)) *
+                     weight(op.weight)[0][i] +
+                 weight(op.bias)[0][i];
+    }
   }
 
   void evaluate(const ops::MatMul& op) {
@@ -173,7 +190,7 @@ class Evaluation {
       const Past& cache = past(op.kv_group, op.layer, sequence);
       for (size_t head = 0; head < n_heads; ++head) {
         const double* q = value(op.q)[row].data() + head * head_dim;
-        Row weights(static_cast<size_t>(position + 1));
+        Row weights(op.causal ? static_cast<size_t>(position + 1) : cache.keys.size());
         double sum = 0;
         for (size_t t = 0; t < weights.size(); ++t) {
           const size_t n_later = weights.size() - t;
@@ -199,16 +216,25 @@ class Evaluation {
     value(op.out) = value(op.up);
     for (size_t row = 0; row < value(op.out).size(); ++row)
       for (size_t i = 0; i < value(op.out)[row].size(); ++i) {
-        const double x = value(op.gate)[row][i];
-        const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
         double& y = value(op.out)[row][i];
-        if (op.activation == ops::Activation::silu) y *= x * sigmoid(x);
-        if (op.activation == ops::Activation::gelu_tanh) y *= x / 2 * (1 + std::tanh(inner));
-        if (op.activation == ops::Activation::clamped_swish) {
-          const double gate = x > 7 ? 7 : x;
-          y = gate * sigmoid(1.702 * gate) * ((y > 7 ? 7 : y < -7 ? -7 : y) + 1);
-        }
+        if (op.activation == ops::Activation::clamped_swish) y = (y > 7 ? 7 : y < -7 ? -7 : y) + 1;
+        y *= activated(op.activation, value(op.gate)[row][i]);
       }
+  }
+
+  void evaluate(const ops::Activate& op) {
+    value(op.out) = value(op.x);
+    for (Row& row : value(op.out))
+      for (double& x : row) x = activated(op.activation, x);
+  }
+
+  static double activated(ops::Activation activation, double x) {
+    const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
+    if (activation == ops::Activation::silu) return x * sigmoid(x);
+    if (activation == ops::Activation::gelu_tanh) return x / 2 * (1 + std::tanh(inner));
+    if (activation == ops::Activation::gelu) return x / 2 * (1 + std::erf(x / std::sqrt(2)));
+    const double gate = x > 7 ? 7 : x;
+    return gate * sigmoid(1.702 * gate);
   }
 
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }

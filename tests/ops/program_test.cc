@@ -64,6 +64,17 @@ TEST_F(CheckProgramDeathTest, RmsNorm) {
   expect_bad(RmsNorm{x_, weight(1, 64), 1e-5f, value(64, Rows::n_outputs)}, "rows == rows");
 }
 
+TEST_F(CheckProgramDeathTest, LayerNorm) {
+  expect_good(LayerNorm{x_, weight(1, 64), weight(1, 64), 1e-5f, value(64)});
+  expect_bad(LayerNorm{x_, weight(1, 32), weight(1, 64), 1e-5f, value(64)}, "width ==");
+  expect_bad(LayerNorm{x_, weight(1, 64), weight(2, 64), 1e-5f, value(64)}, "n_rows == 1");
+}
+
+TEST_F(CheckProgramDeathTest, Activate) {
+  expect_good(Activate{x_, Activation::gelu, value(64)});
+  expect_bad(Activate{x_, Activation::clamped_swish, value(64)}, "clamped_swish");
+}
+
 TEST_F(CheckProgramDeathTest, MatMul) {
   expect_good(MatMul{x_, weight(7, 64), weight(1, 7), value(7)});
   expect_bad(MatMul{x_, weight(7, 63), kNoWeight, value(7)}, "width");

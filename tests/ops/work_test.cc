@@ -53,6 +53,12 @@ TEST_F(WorkTest, RmsNorm) {
          {.read_bytes = 768 + 128, .written_bytes = 768, .flops = 4 * 192});
 }
 
+TEST_F(WorkTest, LayerNorm) {
+  expect(LayerNorm{tokens(64), weight(DType::F32, 1, 64), weight(DType::F32, 1, 64), 1e-5f,
+                   tokens(64)},
+         {.read_bytes = 768 + 2 * 256, .written_bytes = 768, .flops = 7 * 192});
+}
+
 TEST_F(WorkTest, Rope) {
   expect(Rope{tokens(64), kNoWeight, 32, {.n_rotated = 32}, tokens(64)},
          {.read_bytes = 768, .written_bytes = 768, .flops = 3 * 192});
@@ -72,6 +78,13 @@ TEST_F(WorkTest, AttentionReadsEachCacheOnce) {
          {.read_bytes = 2304 + 30 * 324, .written_bytes = 4608, .flops = 39 * 6 * 2 * 96});
 }
 
+TEST_F(WorkTest, AnEncodersTokensSeeTheWholeSequence) {
+  program_.kv_groups.push_back({.n_layers = 5, .n_kv_heads = 2, .head_dim = 32, .value_dim = 64});
+  // The first sequence's 2 tokens see 10 positions each, the second's sees all its 20.
+  expect(Attention{tokens(192), 0, 4, 6, 1, tokens(384), 0, kNoWeight, false},
+         {.read_bytes = 2304 + 30 * 324, .written_bytes = 4608, .flops = 40 * 6 * 2 * 96});
+}
+
 TEST_F(WorkTest, AWindowIsReadAndNoMore) {
   program_.kv_groups.push_back(
       {.n_layers = 5, .n_kv_heads = 2, .head_dim = 32, .value_dim = 64, .window_tokens = 9});
@@ -84,6 +97,8 @@ TEST_F(WorkTest, AWindowIsReadAndNoMore) {
 TEST_F(WorkTest, Elementwise) {
   expect(Glu{tokens(10), tokens(10), Activation::silu, tokens(10)},
          {.read_bytes = 240, .written_bytes = 120, .flops = 180});
+  expect(Activate{tokens(10), Activation::gelu, tokens(10)},
+         {.read_bytes = 120, .written_bytes = 120, .flops = 180});
   expect(Add{tokens(10), tokens(10), tokens(10)},
          {.read_bytes = 240, .written_bytes = 120, .flops = 30});
   expect(Softcap{tokens(10), 30, tokens(10)},

@@ -31,11 +31,10 @@ struct Dots {
   alignas(64) int32_t rows[kBlockRows][kLanes];
 };
 
-// dots = group g of a block of x times the tile, by the registers of `kBuffer`: the intrinsics take
-// their numbers literally.
+// dots = one group of a block of x times group g of the tile, by the registers of `kBuffer`: the
+// intrinsics take their numbers literally.
 template <int kGroup, int kBuffer>
-HWTV_INLINE void multiply_group(const Tile& tile, const int8_t* quants, int64_t g, Dots& dots) {
-  const int8_t* const x = quants + g * kGroup / 32 * kBlockRows * 32 + g * kGroup % 32;
+HWTV_INLINE void multiply_group(const Tile& tile, int64_t g, const int8_t* x, Dots& dots) {
   const void* const w = &tile.quants[g * (kGroup / 4)];
   if constexpr (kBuffer == 0) {
     _tile_loadd(2, x, 32);
@@ -52,44 +51,61 @@ HWTV_INLINE void multiply_group(const Tile& tile, const int8_t* quants, int64_t 
   }
 }
 
-// x_sums (16 rows): the scaled sums of group g, which the minimums are multiplied with.
-template <typename Format>
-HWTV_INLINE void scale_sums(const XRows& x, int64_t g, const float* scales, float* x_sums) {
-  if constexpr (Format::kHasMin) {
-    constexpr int kHalves = Format::kGroup / 16;
-    I sum = load_i16_i(x.sums + kHalves * g * kBlockRows);
-    if constexpr (kHalves == 2) sum = add_i(sum, load_i16_i(x.sums + (2 * g + 1) * kBlockRows));
-    store_f(x_sums, mul_f(load_f(scales), to_float(sum)));
-  }
+// The dots of a block of x, group by group.
+template <typename Format, int kBuffer>
+HWTV_INLINE void multiply_block(const Tile& tile, const XRows& x, int64_t block, Dots* dots) {
+  const auto x_block = XBlock<Format::kGroup, kBlockRows>::at(x, block);
+  constexpr int kGroups = kGroupsOfX<Format>;
+  multiply_group<Format::kGroup, kBuffer>(tile, block * kGroups, x_block.slice(0, 0, 0), dots[0]);
+  if constexpr (kGroups == 2)
+    multiply_group<16, 1 - kBuffer>(tile, block * 2 + 1, x_block.slice(0, 1, 0), dots[1]);
 }
 
 template <typename Format>
-HWTV_INLINE void add_dots(const Tile& tile, const XRows& x, int64_t g, const Dots& dots, F* total) {
-  const float* const scales = x.scales + g * Format::kGroup / 32 * kBlockRows;
-  alignas(64) float x_sums[kBlockRows];
-  scale_sums<Format>(x, g, scales, x_sums);
-  const F scale = load_f(tile.scales[g]), min = load_f(tile.mins[g]);
+HWTV_INLINE void add_dots(const Tile& tile, const XRows& x, int64_t block, const Dots* dots,
+                          F* total) {
+  constexpr int kGroups = kGroupsOfX<Format>;
+  const auto x_block = XBlock<Format::kGroup, kBlockRows>::at(x, block);
+  alignas(64) float x_sums[kGroups][kBlockRows];
+  F scales[kGroups], mins[kGroups];
+#pragma GCC unroll 2
+  for (int i = 0; i < kGroups; ++i) {
+    if constexpr (Format::kHasMin) {
+      I sum = load_i16_i(x_block.sums + i * kBlockRows);
+      if constexpr (kGroups == 1) sum = add_i(sum, load_i16_i(x_block.sums + kBlockRows));
+      store_f(x_sums[i], mul_f(load_f(x_block.scales), to_float(sum)));
+    }
+    scales[i] = load_f(tile.scales[block * kGroups + i]);
+    mins[i] = load_f(tile.mins[block * kGroups + i]);
+  }
 #pragma GCC unroll 16
-  for (int r = 0; r < kBlockRows; ++r)
-    total[r] = add_group<Format>(total[r], load_i(dots.rows[r]), scale, min, scales[r],
-                                 Format::kHasMin ? x_sums[r] : 0.0f);
+  for (int r = 0; r < kBlockRows; ++r) {
+    F sum;
+    float row_sums[kGroups];
+#pragma GCC unroll 2
+    for (int i = 0; i < kGroups; ++i) {
+      add_dot<Format>(sum, i, load_i(dots[i].rows[r]), scales[i]);
+      row_sums[i] = Format::kHasMin ? x_sums[i][r] : 0.0f;
+    }
+    total[r] = add_block<Format>(total[r], sum, scales[0], x_block.scales[r], mins, row_sums);
+  }
 }
 
 // Adds elements [0, n) of a tile times one block of rows; row r's sums are sums[r * stride].
 template <typename Format>
-static void add_block(const Tile& tile, const XRows& x, int64_t n, float* sums, int64_t stride) {
-  constexpr int kGroup = Format::kGroup;
+static void add_block_of_rows(const Tile& tile, const XRows& x, int64_t n, float* sums,
+                              int64_t stride) {
   F total[kBlockRows];
 #pragma GCC unroll 16
   for (int r = 0; r < kBlockRows; ++r) total[r] = load_f(sums + r * stride);
-  Dots dots[2];
-  const int64_t n_groups = n / kGroup;
-  multiply_group<kGroup, 0>(tile, x.quants, 0, dots[0]);
-  for (int64_t g = 0; g < n_groups; g += 2) {
-    if (g + 1 < n_groups) multiply_group<kGroup, 1>(tile, x.quants, g + 1, dots[1]);
-    add_dots<Format>(tile, x, g, dots[0], total);
-    if (g + 2 < n_groups) multiply_group<kGroup, 0>(tile, x.quants, g + 2, dots[0]);
-    if (g + 1 < n_groups) add_dots<Format>(tile, x, g + 1, dots[1], total);
+  Dots dots[2][kGroupsOfX<Format>];
+  const int64_t n_blocks = n / kXBlock;
+  multiply_block<Format, 0>(tile, x, 0, dots[0]);
+  for (int64_t block = 0; block < n_blocks; block += 2) {
+    if (block + 1 < n_blocks) multiply_block<Format, 1>(tile, x, block + 1, dots[1]);
+    add_dots<Format>(tile, x, block, dots[0], total);
+    if (block + 2 < n_blocks) multiply_block<Format, 0>(tile, x, block + 2, dots[0]);
+    if (block + 1 < n_blocks) add_dots<Format>(tile, x, block + 1, dots[1], total);
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kBlockRows; ++r) store_f(sums + r * stride, total[r]);
@@ -104,7 +120,7 @@ static void add_all_blocks(const Tile* tiles, const MatMulArgs& a, int64_t k, in
   constexpr int64_t kStride = kPartTiles * kLanes;
   for (int64_t row = part.row_begin; row < part.row_end; row += kBlockRows)
     for (int i = 0; i < kTiles; ++i)
-      add_block<Format>(tiles[i], rows_of_x<kBlockRows>(a.quantized, a.n_in, row, k), n,
-                        part_sums.sums[row - part.row_begin][i], kStride);
+      add_block_of_rows<Format>(tiles[i], rows_of_x<kBlockRows>(a.quantized, a.n_in, row, k), n,
+                                part_sums.sums[row - part.row_begin][i], kStride);
   _tile_release();
 }

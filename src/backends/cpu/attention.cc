@@ -24,6 +24,7 @@ class Attend {
              .softcap = op.softcap,
              .sinks = op.sinks == ops::kNoWeight ? nullptr : step.executable.vector(op.sinks),
              .window_tokens = kv.window_tokens,
+             .causal = op.causal,
              .q = step.value(op.q),
              .out = step.value(op.out)};
     n_splits_max_ = (step.executable.limits().context_tokens_max + kSplitTokens - 1) / kSplitTokens;
@@ -81,6 +82,7 @@ class Attend {
     return {.block_table = slice.block_tables[kv_group_].data(),
             .first_row = slice.first_row,
             .first_position = slice.first_position,
+            .n_positions = slice.first_position + slice.n_tokens,
             .kv_head = unit % args_.n_kv_heads,
             .query_begin = tile * kQueryRows,
             .query_end = std::min((tile + 1) * kQueryRows, n_queries(slice))};

@@ -27,7 +27,7 @@ static Queries unpack_queries(const AttentionArgs& a, const AttentionPart& part)
     const int64_t head = part.kv_head * n_group_heads + (part.query_begin + i) % n_group_heads;
     rows.slot[i] = (part.first_row + token) * a.n_heads + head;
     rows.q[i] = a.q + rows.slot[i] * a.head_dim;
-    rows.end[i] = part.first_position + token + 1;
+    rows.end[i] = a.causal ? part.first_position + token + 1 : part.n_positions;
     rows.begin[i] =
         a.window_tokens > 0 && rows.end[i] > a.window_tokens ? rows.end[i] - a.window_tokens : 0;
   }

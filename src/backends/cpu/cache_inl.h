@@ -109,7 +109,7 @@ struct Ahead {
 template <int kLines>
 HWTV_INLINE void prefetch_next(Ahead& ahead) {
 #pragma GCC unroll 2
-  for (int line = 0; line < kLines; ++line) __builtin_prefetch(ahead.at + 64 * line, 0, kToL2);
+  for (int line = 0; line < kLines; ++line) prefetch_to_l2(ahead.at + 64 * line);
   ahead.at += ahead.step_bytes;
 }
 

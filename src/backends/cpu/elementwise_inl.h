@@ -1,4 +1,4 @@
-// RmsNorm, Rope, Glu, Add, Softcap and SigmoidGate.  After simd_*_inl.h.
+// RmsNorm, LayerNorm, Rope, Glu, Activate, Add, Softcap and SigmoidGate.  After simd_*_inl.h.
 #pragma once
 #include <cstdint>
 
@@ -60,6 +60,32 @@ static void rms_norm(const float* x, const float* weight, float eps, int64_t n_g
   }
 }
 
+static void layer_norm(const float* x, const float* weight, const float* bias, float eps,
+                       int64_t n_rows, int64_t width, float* out) {
+  for (int64_t row = 0; row < n_rows; ++row, x += width, out += width) {
+    F sum = set_f(0);
+    for (int64_t i = 0; i < width; i += kLanes) {
+      const int64_t n = width - i < kLanes ? width - i : kLanes;
+      sum = add_f(sum, load_n(x + i, n));
+    }
+    const F mean = set_f(sum_f(sum) / static_cast<float>(width));
+    F squares = set_f(0);
+    for (int64_t i = 0; i < width; i += kLanes) {
+      const int64_t n = width - i < kLanes ? width - i : kLanes;
+      store_n(out + i, sub_f(load_n(x + i, n), mean), n);
+      const F distance = load_n(out + i, n);
+      squares = madd_f(distance, distance, squares);
+    }
+    const F factor =
+        set_f(1.0f / __builtin_sqrtf(sum_f(squares) / static_cast<float>(width) + eps));
+    for (int64_t i = 0; i < width; i += kLanes) {
+      const int64_t n = width - i < kLanes ? width - i : kLanes;
+      const F normal = mul_f(load_n(out + i, n), factor);
+      store_n(out + i, madd_f(normal, load_n(weight + i, n), load_n(bias + i, n)), n);
+    }
+  }
+}
+
 static void rope(const RopeArgs& args, const float* x, const float* cosines, const float* sines,
                  float* out) {
   const int64_t n_pairs = args.n_rotated / 2;
@@ -85,7 +111,23 @@ HWTV_INLINE F sigmoid_times(F x, F exponent) {  // x * sigmoid(exponent)
   return div_f(x, add_f(set_f(1.0f), exp_f(sub_f(set_f(0), exponent))));
 }
 
+// x / 2 * (1 + erf(x / sqrt 2)) = max(x, 0) - |x| / 2 * erfc(|x| / sqrt 2), with erfc by [Abramowitz &
+// Stegun 1964, 7.1.26], to 1.5e-7.
+HWTV_INLINE F gelu_f(F x) {
+  const F size = abs_f(x);
+  const F t = div_f(set_f(1), madd_f(size, set_f(0.3275911f * 0.70710678f), set_f(1)));
+  F p = set_f(1.061405429f);
+  p = madd_f(p, t, set_f(-1.453152027f));
+  p = madd_f(p, t, set_f(1.421413741f));
+  p = madd_f(p, t, set_f(-0.284496736f));
+  p = madd_f(p, t, set_f(0.254829592f));
+  const F power = exp_f(mul_f(mul_f(size, size), set_f(-0.5f)));
+  const F rest = mul_f(mul_f(mul_f(p, t), power), mul_f(size, set_f(0.5f)));
+  return sub_f(max_f(x, set_f(0)), rest);
+}
+
 HWTV_INLINE F activate(GluKind kind, F x) {
+  if (kind == GluKind::gelu) return gelu_f(x);
   F exponent = x;  // x * sigmoid(exponent)
   if (kind == GluKind::gelu_tanh) {
     // x / 2 * (1 + tanh u) = x * sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
@@ -109,6 +151,12 @@ static void glu(GluKind kind, const float* gate, const float* up, int64_t n, flo
   for (; i + kLanes <= n; i += kLanes)
     store_f(out + i, gated(kind, load_f(gate + i), load_f(up + i)));
   if (i < n) store_n(out + i, gated(kind, load_n(gate + i, n - i), load_n(up + i, n - i)), n - i);
+}
+
+static void activate_all(GluKind kind, const float* x, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store_f(out + i, activate(kind, load_f(x + i)));
+  if (i < n) store_n(out + i, activate(kind, load_n(x + i, n - i)), n - i);
 }
 
 // cap * tanh(x / cap), by tanh u = (e^2u - 1) / (e^2u + 1).  e^2u - 1 is put together so that it

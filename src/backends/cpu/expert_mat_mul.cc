@@ -7,11 +7,6 @@
 namespace hwtv::cpu {
 namespace {
 
-// As in mat_mul.cc: a piece of work reads about this many weight bytes.
-constexpr int64_t kPieceBytes = 64 * 1024;
-
-int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 // The QuantizedRows that begin n_rows rows further, at the start of a block.
 QuantizedRows from_row(const QuantizedRows& rows, int64_t n_in, int64_t n_rows) {
   return {rows.quants + n_rows * n_in, rows.scales + n_rows * n_in / 32,
@@ -27,8 +22,7 @@ QuantizedRows at_row(const QuantizedRows& rows, int64_t n_in, int64_t row) {
 
 // One ExpertMatMul, cut into parts of part_outputs outputs of one group of rows.
 struct Member {
-  MatMulArgs args;  // of expert 0
-  void (*kernel)(const MatMulArgs&, const MatMulPart&);
+  Product product;
   int64_t matrix_bytes;
   int64_t part_outputs;
   int64_t n_out_parts;
@@ -74,22 +68,16 @@ class ExpertProducts {
   Member make_member(const ops::ExpertMatMul& op) const {
     const Weight& weight = step_.executable.weight(op.weight);
     Member member;
-    member.args = {.weight = weight.data(),
-                   .row_bytes = dtype_bytes(weight.decl.dtype, weight.decl.width),
-                   .n_in = n_in_,
-                   .n_out = weight.decl.n_rows,
-                   .bias = op.bias == ops::kNoWeight ? nullptr : step_.executable.vector(op.bias),
-                   .x = x(),
-                   .quantized = step_.executable.quantized(1),
-                   .out = step_.value(op.out)};
     const bool side_by_side = weight.is_packed && gathers();
-    const RowsClass rows = side_by_side ? RowsClass::many : RowsClass::one;
-    const Kernels& table = step_.executable.product_table(op.weight, rows);
-    const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
-    member.kernel = weight.is_packed ? table.matmul_packed[type] : table.matmul[type];
+    member.product =
+        product_with(op.weight, op.bias, side_by_side ? RowsClass::many : RowsClass::one, step_);
+    MatMulArgs& args = member.product.args;
+    args.x = x();
+    args.quantized = step_.executable.quantized(1);
+    args.out = step_.value(op.out);
     member.matrix_bytes = weight.matrix_bytes();
     member.part_outputs = side_by_side ? kPartTiles * kTileOutputs : kTileOutputs;
-    member.n_out_parts = (member.args.n_out + member.part_outputs - 1) / member.part_outputs;
+    member.n_out_parts = (args.n_out + member.part_outputs - 1) / member.part_outputs;
     return member;
   }
 
@@ -144,21 +132,21 @@ class ExpertProducts {
   void run_part(const Member& member, int64_t part) const {
     const ExpertRows& group = order_.groups[static_cast<size_t>(part / member.n_out_parts)];
     const int64_t out = part % member.n_out_parts * member.part_outputs;
-    const int64_t out_end = std::min(out + member.part_outputs, member.args.n_out);
-    MatMulArgs args = member.args;
+    MatMulArgs args = member.product.args;
+    const int64_t out_end = std::min(out + member.part_outputs, args.n_out);
     args.weight += group.expert * member.matrix_bytes;
     if (args.bias) args.bias += group.expert * args.n_out;
     const int32_t* const slots = order_.slots + group.first;
     if (member.part_outputs > kTileOutputs) {
       args.quantized = rows_of(group);
       args.out_rows = slots;
-      return member.kernel(args, {out, out_end, 0, group.n_rows});
+      return member.product.kernel(args, {out, out_end, 0, group.n_rows});
     }
     for (int64_t i = 0; i < group.n_rows; ++i) {
-      args.x = member.args.x + x_row(slots[i]) * n_in_;
-      args.quantized = from_row(member.args.quantized, n_in_, x_row(slots[i]));
-      args.out = member.args.out + slots[i] * args.n_out;
-      member.kernel(args, {out, out_end, 0, 1});
+      args.x = member.product.args.x + x_row(slots[i]) * n_in_;
+      args.quantized = from_row(member.product.args.quantized, n_in_, x_row(slots[i]));
+      args.out = member.product.args.out + slots[i] * args.n_out;
+      member.product.kernel(args, {out, out_end, 0, 1});
     }
   }
 

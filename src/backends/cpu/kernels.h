@@ -99,6 +99,7 @@ struct AttentionArgs {
   float softcap;          // 0: none
   const float* sinks;     // (n_heads) or null
   int64_t window_tokens;  // 0: none
+  bool causal;            // else each row sees the positions after it too
   const float* q;         // (n_rows, n_heads * head_dim)
   float* out;             // (n_rows, n_heads * value_dim)
 };
@@ -109,6 +110,7 @@ struct AttentionPart {
   const int32_t* block_table;
   int64_t first_row;       // of q and out: the slice's first token
   int64_t first_position;  // that token's position
+  int64_t n_positions;     // up to the slice's last token's
   int64_t kv_head;
   int64_t query_begin, query_end;  // at most kQueryRows
 };
@@ -143,7 +145,7 @@ struct DeltaNetArgs {
   int64_t gate_stride;
 };
 
-enum class GluKind : uint8_t { silu, gelu_tanh, clamped_swish };
+enum class GluKind : uint8_t { silu, gelu_tanh, gelu, clamped_swish };
 
 struct Kernels {
   const char* name;
@@ -162,11 +164,16 @@ struct Kernels {
   void (*rms_norm)(const float* x, const float* weight, float eps, int64_t n_groups, int64_t width,
                    float* out);
 
+  // n_rows rows of `width` elements, one after the other.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float eps,
+                     int64_t n_rows, int64_t width, float* out);
+
   // One row; cosines and sines (n_rotated / 2).
   void (*rope)(const RopeArgs&, const float* x, const float* cosines, const float* sines,
                float* out);
 
   void (*glu)(GluKind, const float* gate, const float* up, int64_t n, float* out);
+  void (*activate)(GluKind, const float* x, int64_t n, float* out);
   void (*add)(const float* a, const float* b, int64_t n, float* out);
   void (*softcap)(const float* x, float cap, int64_t n, float* out);
   // gate (n_gates), x and out (n_gates, n_neighbours)

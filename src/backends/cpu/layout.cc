@@ -5,8 +5,6 @@
 namespace hwtv::cpu {
 namespace {
 
-int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 int64_t rows_max(const ops::Program& program, ops::ValueId id, const ops::Limits& limits) {
   return program.value(id).rows == ops::Rows::n_tokens ? limits.n_tokens_max : limits.n_outputs_max;
 }

@@ -10,6 +10,10 @@
 
 namespace hwtv::cpu {
 
+constexpr int64_t round_up(int64_t n, int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
 // The pool of one KvGroup: (n_blocks, n_layers, keys then values), so that a kv_block is one piece.
 // Of states: (n_blocks, n_layers, state_floats).
 struct KvLayout {

@@ -7,17 +7,13 @@
 namespace hwtv::cpu {
 namespace {
 
-// A piece of work reads about this many weight bytes: long against taking it, short against a core
-// that is taken away.
-constexpr int64_t kPieceBytes = 64 * 1024;
 // Less than this is read by the caller alone: waking the team would cost about as much.
 constexpr int64_t kAloneBytes = 32 * 1024;
 
 // One MatMul of the group, cut into parts of part_outputs and kPartRows rows; part i of the group
 // is part i - first_part of the member that holds it.
 struct Member {
-  MatMulArgs args;
-  void (*kernel)(const MatMulArgs&, const MatMulPart&);
+  Product product;
   int64_t part_outputs;
   int64_t n_out_parts;
   int64_t first_part;
@@ -26,17 +22,10 @@ struct Member {
 Member make_member(const ops::MatMul& op, int64_t n_rows, const Step& step) {
   const Weight& weight = step.executable.weight(op.weight);
   Member member;
-  member.args = {.weight = weight.data(),
-                 .row_bytes = dtype_bytes(weight.decl.dtype, weight.decl.width),
-                 .n_in = weight.decl.width,
-                 .n_out = weight.decl.n_rows,
-                 .bias = op.bias == ops::kNoWeight ? nullptr : step.executable.vector(op.bias),
-                 .x = step.value(op.x),
-                 .quantized = step.executable.quantized(n_rows),
-                 .out = step.value(op.out)};
-  const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
-  const Kernels& table = step.executable.product_table(op.weight, rows_class(n_rows));
-  member.kernel = weight.is_packed ? table.matmul_packed[type] : table.matmul[type];
+  member.product = product_with(op.weight, op.bias, rows_class(n_rows), step);
+  member.product.args.x = step.value(op.x);
+  member.product.args.quantized = step.executable.quantized(n_rows);
+  member.product.args.out = step.value(op.out);
   member.part_outputs = weight.is_packed && n_rows > 1 ? kPartTiles * kTileOutputs : kTileOutputs;
   member.n_out_parts = (weight.decl.n_rows + member.part_outputs - 1) / member.part_outputs;
   return member;
@@ -45,11 +34,27 @@ Member make_member(const ops::MatMul& op, int64_t n_rows, const Step& step) {
 void run_part(const Member& member, int64_t part, int64_t n_rows) {
   const int64_t out = part % member.n_out_parts * member.part_outputs;
   const int64_t row = part / member.n_out_parts * kPartRows;
-  member.kernel(member.args, {out, std::min(out + member.part_outputs, member.args.n_out), row,
-                              std::min(row + kPartRows, n_rows)});
+  const MatMulArgs& args = member.product.args;
+  member.product.kernel(args, {out, std::min(out + member.part_outputs, args.n_out), row,
+                               std::min(row + kPartRows, n_rows)});
 }
 
 }  // namespace
+
+Product product_with(ops::WeightId weight_id, ops::WeightId bias, RowsClass rows,
+                     const Step& step) {
+  const Weight& weight = step.executable.weight(weight_id);
+  const Kernels& table = step.executable.product_table(weight_id, rows);
+  const auto type = static_cast<size_t>(*weight_type(weight.decl.dtype));
+  Product product = {};
+  product.kernel = weight.is_packed ? table.matmul_packed[type] : table.matmul[type];
+  product.args.weight = weight.data();
+  product.args.row_bytes = dtype_bytes(weight.decl.dtype, weight.decl.width);
+  product.args.n_in = weight.decl.width;
+  product.args.n_out = weight.decl.n_rows;
+  product.args.bias = bias == ops::kNoWeight ? nullptr : step.executable.vector(bias);
+  return product;
+}
 
 void quantize_rows(ops::ValueId x, int64_t n_rows, RowRange rows, const Step& step) {
   step.executable.table().quantize(step.value(x), step.width(x), rows.begin, rows.end,
@@ -70,7 +75,8 @@ void run_mat_muls(std::span<const ops::MatMul* const> ops, bool quantize, const 
     members[i] = make_member(*ops[i], n_rows, step);
     members[i].first_part = n_parts;
     n_parts += members[i].n_out_parts * n_row_parts;
-    n_weight_bytes += members[i].args.n_out * members[i].args.row_bytes;
+    const MatMulArgs& args = members[i].product.args;
+    n_weight_bytes += args.n_out * args.row_bytes;
   }
   const auto work = [&](int64_t begin, int64_t end) {
     size_t m = 0;

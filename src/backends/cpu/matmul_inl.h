@@ -84,12 +84,32 @@ struct XRow {
   const int16_t* sums;
 };
 
-// Adds one group to `total`: in each lane float(integer dot) * (weight scale * x scale), then the
-// minimum's part.  The one place where integers become floats, so that every path has its order.
+// Elements of x that share a scale; one or two groups of a weight lie in them.
+constexpr int kXBlock = 32;
 template <typename Format>
-HWTV_INLINE F add_group(F total, I dot, F scale, F min, float x_scale, float x_sum) {
-  total = fma_f(to_float(dot), mul_f(scale, set_f(x_scale)), total);
-  if constexpr (Format::kHasMin) total = fma_f(min, set_f(x_sum), total);
+constexpr int kGroupsOfX = kXBlock / Format::kGroup;
+
+// How integers become floats, in one place, so that every path has its order.  The two groups of a
+// block of x are summed first, as float(integer dot) * weight scale in every lane; a group that fills
+// the block is scaled below.
+template <typename Format>
+HWTV_INLINE void add_dot(F& sum, int group, I dot, F scale) {
+  if constexpr (kGroupsOfX<Format> == 1)
+    sum = to_float(dot);
+  else
+    sum = group == 0 ? mul_f(to_float(dot), scale) : fma_f(to_float(dot), scale, sum);
+}
+// Then the block is added to `total`: its sum by the scales, and the minimums' part.
+// scale: of the block's only group; mins, x_sums (kGroupsOfX)
+template <typename Format>
+HWTV_INLINE F add_block(F total, F sum, F scale, float x_scale, const F* mins,
+                        const float* x_sums) {
+  const F factor = kGroupsOfX<Format> == 1 ? mul_f(scale, set_f(x_scale)) : set_f(x_scale);
+  total = fma_f(sum, factor, total);
+  if constexpr (Format::kHasMin) {
+#pragma GCC unroll 2
+    for (int i = 0; i < kGroupsOfX<Format>; ++i) total = fma_f(mins[i], set_f(x_sums[i]), total);
+  }
   return total;
 }
 // The sum of a group of x as a float.
@@ -113,30 +133,40 @@ HWTV_INLINE int32_t sum_of_group(const int16_t* sums, int64_t g) {
 template <typename Format, int kTokens>
 static void add_products(const Tile& tile, const XRow& x, int64_t n_in, int64_t n,
                          float (*acc)[kLanes]) {
-  constexpr int kGroup = Format::kGroup;
-  const int64_t scales_stride = n_in / 32, sums_stride = n_in / 16;
+  constexpr int kGroup = Format::kGroup, kGroups = kGroupsOfX<Format>;
+  const int64_t scales_stride = n_in / kXBlock, sums_stride = n_in / 16;
   F total[kTokens];
 #pragma GCC unroll 8
   for (int t = 0; t < kTokens; ++t) total[t] = load_f(acc[t]);
-  for (int64_t g = 0; g < n / kGroup; ++g) {
-    I dot[kTokens];
+  for (int64_t block = 0; block < n / kXBlock; ++block) {
+    F sum[kTokens], scale, mins[kGroups];
+    float x_sums[kTokens][kGroups];
+#pragma GCC unroll 2
+    for (int i = 0; i < kGroups; ++i) {
+      const int64_t g = block * kGroups + i;
+      I dot[kTokens];
+#pragma GCC unroll 8
+      for (int t = 0; t < kTokens; ++t) {
+        const int32_t x_sum = sum_of_group<Format>(x.sums + t * sums_stride, g);
+        dot[t] = zero_part<Format>(x_sum);
+        x_sums[t][i] = scaled_sum(x.scales[t * scales_stride + block], x_sum);
+      }
+#pragma GCC unroll kUnroll
+      for (int j = 0; j < kGroup / 4; ++j) {
+        const uint8_t* const w = &tile.quants[g * (kGroup / 4) + j][0][0];
+#pragma GCC unroll 8
+        for (int t = 0; t < kTokens; ++t)
+          dot[t] = dot4<Format::kWide>(dot[t], w, x.quants + t * n_in + g * kGroup + 4 * j);
+      }
+      scale = load_f(tile.scales[g]);
+      mins[i] = load_f(tile.mins[g]);
+#pragma GCC unroll 8
+      for (int t = 0; t < kTokens; ++t) add_dot<Format>(sum[t], i, dot[t], scale);
+    }
 #pragma GCC unroll 8
     for (int t = 0; t < kTokens; ++t)
-      dot[t] = zero_part<Format>(sum_of_group<Format>(x.sums + t * sums_stride, g));
-#pragma GCC unroll kUnroll
-    for (int j = 0; j < kGroup / 4; ++j) {
-      const uint8_t* const w = &tile.quants[g * (kGroup / 4) + j][0][0];
-#pragma GCC unroll 8
-      for (int t = 0; t < kTokens; ++t)
-        dot[t] = dot4<Format::kWide>(dot[t], w, x.quants + t * n_in + g * kGroup + 4 * j);
-    }
-#pragma GCC unroll 8
-    for (int t = 0; t < kTokens; ++t) {
-      const float x_scale = x.scales[t * scales_stride + g * kGroup / 32];
-      total[t] =
-          add_group<Format>(total[t], dot[t], load_f(tile.scales[g]), load_f(tile.mins[g]), x_scale,
-                            scaled_sum(x_scale, sum_of_group<Format>(x.sums + t * sums_stride, g)));
-    }
+      total[t] = add_block<Format>(total[t], sum[t], scale, x.scales[t * scales_stride + block],
+                                   mins, x_sums[t]);
   }
 #pragma GCC unroll 8
   for (int t = 0; t < kTokens; ++t) store_f(acc[t], total[t]);
@@ -147,7 +177,7 @@ static void add_products(const Tile& tile, const XRow& x, int64_t n_in, int64_t 
 template <typename Format>
 static void add_products_of_one(const Rows<Format>& w, const Tile& tile, const XRow& x, int64_t n,
                                 float* acc) {
-  constexpr int kGroup = Format::kGroup;
+  constexpr int kGroups = kGroupsOfX<Format>;
   F total = load_f(acc);
   for (int64_t k = 0; k < n; k += 64) {
     alignas(64) int8_t padded[64] = {};
@@ -164,15 +194,24 @@ static void add_products_of_one(const Rows<Format>& w, const Tile& tile, const X
       dots[r] = dot_row<Format::kWide>(Rows<Format>::quants(w, r, k, n), quants);
     }
     add_quads(dots, quads);
-#pragma GCC unroll 4
-    for (int i = 0; i < 64 / kGroup; ++i) {
-      const int64_t g = k / kGroup + i;
-      if (g >= n / kGroup) break;
-      const int32_t x_sum = sum_of_group<Format>(x.sums, g);
-      const I dot = kGroup == 16 ? quads[i] : add_i(quads[2 * i], quads[2 * i + 1]);
-      total = add_group<Format>(total, add_i(dot, zero_part<Format>(x_sum)), load_f(tile.scales[g]),
-                                load_f(tile.mins[g]), x.scales[g * kGroup / 32],
-                                scaled_sum(x.scales[g * kGroup / 32], x_sum));
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      if (k + half * kXBlock >= n) break;
+      const int64_t block = k / kXBlock + half;
+      F sum, scale, mins[kGroups];
+      float x_sums[kGroups];
+#pragma GCC unroll 2
+      for (int i = 0; i < kGroups; ++i) {
+        const int64_t g = block * kGroups + i;
+        const int32_t x_sum = sum_of_group<Format>(x.sums, g);
+        const I dot =
+            kGroups == 2 ? quads[2 * half + i] : add_i(quads[2 * half], quads[2 * half + 1]);
+        scale = load_f(tile.scales[g]);
+        add_dot<Format>(sum, i, add_i(dot, zero_part<Format>(x_sum)), scale);
+        mins[i] = load_f(tile.mins[g]);
+        x_sums[i] = scaled_sum(x.scales[block], x_sum);
+      }
+      total = add_block<Format>(total, sum, scale, x.scales[block], mins, x_sums);
     }
   }
   store_f(acc, total);

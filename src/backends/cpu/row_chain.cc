@@ -10,6 +10,7 @@ namespace {
 template <typename Op>
 constexpr bool kIsRowWise =
     std::is_same_v<Op, ops::Embed> || std::is_same_v<Op, ops::RmsNorm> ||
+    std::is_same_v<Op, ops::LayerNorm> || std::is_same_v<Op, ops::Activate> ||
     std::is_same_v<Op, ops::Rope> || std::is_same_v<Op, ops::KvWrite> ||
     std::is_same_v<Op, ops::Glu> || std::is_same_v<Op, ops::Add> ||
     std::is_same_v<Op, ops::Softcap> || std::is_same_v<Op, ops::SigmoidGate> ||

@@ -60,6 +60,18 @@ struct Step {
   }
 };
 
+// A piece of work reads about this many weight bytes: long against taking it, short against a core
+// that is taken away.
+inline constexpr int64_t kPieceBytes = 64 * 1024;
+
+// How a product with `weight` is computed: its kernel, and what the kernel reads beside x.
+struct Product {
+  void (*kernel)(const MatMulArgs&, const MatMulPart&);
+  MatMulArgs args;  // without x, quantized and out; of expert 0 where there are several
+};
+// bias: or kNoWeight.
+Product product_with(ops::WeightId weight, ops::WeightId bias, RowsClass rows, const Step& step);
+
 // The products of consecutive MatMuls that read one input, as one piece of work.
 // Requires: all read the same x, n <= kMostMatMuls.
 inline constexpr size_t kMostMatMuls = 4;
@@ -90,9 +102,11 @@ void run(const ops::SelectOutputs& op, const Step& step);
 // Some rows of the row-wise ops (row_chain.h).
 void run_rows(const ops::Embed& op, RowRange rows, const Step& step);
 void run_rows(const ops::RmsNorm& op, RowRange rows, const Step& step);
+void run_rows(const ops::LayerNorm& op, RowRange rows, const Step& step);
 void run_rows(const ops::Rope& op, const RopeUse& use, RowRange rows, const Step& step);
 void run_rows(const ops::KvWrite& op, RowRange rows, const Step& step);
 void run_rows(const ops::Glu& op, RowRange rows, const Step& step);
+void run_rows(const ops::Activate& op, RowRange rows, const Step& step);
 void run_rows(const ops::Add& op, RowRange rows, const Step& step);
 void run_rows(const ops::Softcap& op, RowRange rows, const Step& step);
 void run_rows(const ops::SigmoidGate& op, RowRange rows, const Step& step);

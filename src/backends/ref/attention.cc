@@ -117,7 +117,8 @@ void run(const ops::Attention& op, const Step& step) {
         const int64_t kv_head = unit % op.n_heads / (op.n_heads / kv.n_kv_heads);
         const int64_t position = slice.first_position + unit / op.n_heads;
         const int64_t first = first_seen(kv, position);
-        const int64_t n = position + 1 - first;  // causal
+        const int64_t last = op.causal ? position : slice.first_position + slice.n_tokens - 1;
+        const int64_t n = last + 1 - first;
         score(q + at * kv.head_dim, sequence.keys + kv_head * kv.head_dim * sequence.stride + first,
               kv.head_dim, sequence.stride, n, scores);
         if (op.softcap > 0) cap(op.scale, op.softcap, n, scores);

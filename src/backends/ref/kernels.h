@@ -27,11 +27,13 @@ struct Step {
 
 void run(const ops::Embed& op, const Step& step);
 void run(const ops::RmsNorm& op, const Step& step);
+void run(const ops::LayerNorm& op, const Step& step);
 void run(const ops::MatMul& op, const Step& step);
 void run(const ops::Rope& op, const Step& step);
 void run(const ops::KvWrite& op, const Step& step);
 void run(const ops::Attention& op, const Step& step);
 void run(const ops::Glu& op, const Step& step);
+void run(const ops::Activate& op, const Step& step);
 void run(const ops::Add& op, const Step& step);
 void run(const ops::Softcap& op, const Step& step);
 void run(const ops::SigmoidGate& op, const Step& step);

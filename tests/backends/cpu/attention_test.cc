@@ -57,6 +57,7 @@ class Sequence {
              .softcap = 0,
              .sinks = nullptr,
              .window_tokens = window_tokens,
+             .causal = true,
              .q = q_.data(),
              .out = out_.data()};
     const KvWriteArgs write = {args_.place, kKvHeads, kHeadDim, kValueDim, k_.data(), v_.data()};
@@ -112,6 +113,7 @@ class Sequence {
         work({.block_table = table_.data(),
               .first_row = kTokens - n,
               .first_position = kTokens - n,
+              .n_positions = kTokens,
               .kv_head = kv_head,
               .query_begin = begin,
               .query_end = std::min(begin + part_rows, n_queries)});
