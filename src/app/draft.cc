@@ -68,6 +68,10 @@ Result<std::unique_ptr<Draft>> Draft::open(const std::string& name, const model:
                 fmt::format("the draft's output has {} rows, the model's {}",
                             model->config().vocab_size, target.config().vocab_size),
                 kOtherDraft);
+  if (!engine::can_take_back(model->program()))
+    return fail(ErrorCode::unsupported,
+                "the draft keeps a recurrent state, from which guesses cannot be taken back",
+                kOtherDraft);
   std::unique_ptr<Draft> draft(new Draft());
   draft->model_ = std::make_unique<model::Model>(std::move(*model));
   return draft;

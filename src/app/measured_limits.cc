@@ -39,6 +39,13 @@ double step_weight_bytes(const ops::Program& program) {
   return n_bytes;
 }
 
+double state_step_bytes(const ops::Program& program) {
+  double n_bytes = 0;
+  for (const ops::KvGroup& group : program.kv_groups)
+    n_bytes += 2 * static_cast<double>(ops::kv_state_bytes(group));
+  return n_bytes;
+}
+
 double kv_token_bytes(const ops::Program& program, const engine::EngineConfig& config) {
   double n_bytes = 0;
   for (const ops::KvGroup& group : program.kv_groups)

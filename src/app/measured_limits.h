@@ -13,6 +13,9 @@ namespace hwtv::app {
 // embedding one row only.
 double step_weight_bytes(const ops::Program& program);
 
+// What a step reads and writes of one sequence's states.
+double state_step_bytes(const ops::Program& program);
+
 // Cache bytes of one token of one sequence, keys and values of all layers.
 double kv_token_bytes(const ops::Program& program, const engine::EngineConfig& config);
 double kv_token_bytes(const Session& session);

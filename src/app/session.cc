@@ -146,6 +146,7 @@ Result<void> Session::open_model() {
                 fmt::format("--ctx {} is beyond the {} tokens the model was trained for",
                             options_.context, trained),
                 fmt::format("use --ctx {} or less", trained));
+  if (!engine::can_take_back(model_->program())) HWTV_TRY_VOID(give_up_guesses(options_));
   // An encoder's tokens see those after them: a text is one step.
   if (!model_->config().causal) {
     options_.chunk = options_.context;

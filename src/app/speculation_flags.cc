@@ -47,6 +47,15 @@ Result<void> check_draft(const SessionOptions& options) {
 
 }  // namespace
 
+Result<void> give_up_guesses(SessionOptions& options) {
+  if (!options.draft.empty() || (options.speculate != "auto" && options.speculate != "off"))
+    return fail(ErrorCode::unsupported,
+                "the model keeps a recurrent state, from which guessed tokens cannot be taken back",
+                "leave --draft out, and use --speculate off");
+  options.speculate = "off";
+  return {};
+}
+
 Result<void> check_speculation(const SessionOptions& options) {
   if (!options.draft.empty()) HWTV_TRY_VOID(check_draft(options));
   if (options.draft.empty() && options.speculate == "draft")

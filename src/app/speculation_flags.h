@@ -16,6 +16,10 @@ engine::SpeculationMode speculation_mode(const SessionOptions& options);
 // Whether prompt lookup makes guesses.
 bool looks_up(const SessionOptions& options);
 
+// For a model that guesses cannot be taken back from: turns them off.  Errors: unsupported, where
+// they were asked for.
+Result<void> give_up_guesses(SessionOptions& options);
+
 // Errors: invalid_request, naming the flag, its value and its range.
 Result<void> check_speculation(const SessionOptions& options);
 

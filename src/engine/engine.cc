@@ -21,6 +21,15 @@ int64_t pool_blocks(const EngineConfig& config) {
                   (config.kv_pool_tokens + config.kv_block_tokens - 1) / config.kv_block_tokens);
 }
 
+// A sequence's state, and the one that is saved where the sequence will be kept.
+constexpr int64_t kStatesPerSequence = 2;
+
+// The config that the program allows.
+EngineConfig fitting(EngineConfig config, const ops::Program& program) {
+  if (!can_take_back(program)) config.speculation = SpeculationMode::off;
+  return config;
+}
+
 std::vector<kv::KvBlockPool> make_pools(const ops::Limits& limits) {
   std::vector<kv::KvBlockPool> pools;
   for (const int64_t n_blocks : limits.n_kv_blocks) pools.emplace_back(n_blocks);
@@ -53,7 +62,14 @@ std::string_view finish_reason_name(FinishReason reason) {
   return "unknown";
 }
 
-ops::Limits limits_for(const EngineConfig& config, const ops::Program& program) {
+bool can_take_back(const ops::Program& program) {
+  return std::none_of(
+      program.kv_groups.begin(), program.kv_groups.end(),
+      [](const ops::KvGroup& group) { return group.kind == ops::KvGroup::Kind::state; });
+}
+
+ops::Limits limits_for(const EngineConfig& asked, const ops::Program& program) {
+  const EngineConfig config = fitting(asked, program);
   ops::Limits limits;
   limits.n_tokens_max = std::max(config.n_tokens_max, config.n_seqs_max);
   limits.n_seqs_max = config.n_seqs_max;
@@ -61,7 +77,10 @@ ops::Limits limits_for(const EngineConfig& config, const ops::Program& program) 
       std::max(config.n_outputs_max, config.n_seqs_max + proposed_max(config, limits.n_tokens_max));
   limits.context_tokens_max = config.context_tokens_max;
   limits.kv_block_tokens = config.kv_block_tokens;
-  limits.n_kv_blocks.assign(program.kv_groups.size(), pool_blocks(config));
+  for (const ops::KvGroup& group : program.kv_groups)
+    limits.n_kv_blocks.push_back(group.kind == ops::KvGroup::Kind::state
+                                     ? kStatesPerSequence * config.n_seqs_max
+                                     : pool_blocks(config));
   limits.k_dtype = config.k_dtype;
   limits.v_dtype = config.v_dtype;
   return limits;
@@ -71,12 +90,12 @@ Engine::Engine(ops::Backend& backend, const model::Model& model, EngineConfig co
                observe::Recorder& recorder)
     : backend_(backend),
       model_(model),
-      config_(config),
-      limits_(limits_for(config, model.program())),
+      config_(fitting(std::move(config), model.program())),
+      limits_(limits_for(config_, model.program())),
       clock_(clock),
       recorder_(recorder),
       scheduler_({limits_.n_tokens_max, limits_.n_seqs_max, limits_.n_outputs_max}),
-      speculation_(config.speculation, proposed_max(config, limits_.n_tokens_max),
+      speculation_(config_.speculation, proposed_max(config_, limits_.n_tokens_max),
                    limits_.n_outputs_max),
       vocab_size_(model.config().vocab_size),
       row_width_(model.program().value(model.program().outputs.at(0).value).width),
@@ -170,8 +189,16 @@ Result<SequenceId> Engine::add(SequenceRequest request) {
   if (speculation_.is_on()) speculate(*sequence, sequence->n_prompt + request.n_tokens_max);
   sequence->top_logprobs.resize(static_cast<size_t>(std::max(0, request.n_logprobs)) *
                                 (1 + sequence->guesses.tokens.capacity()));
-  for (kv::KvBlockPool& pool : pools_)
-    sequence->tables.emplace_back(pool, config_.kv_block_tokens, config_.context_tokens_max);
+  for (size_t group = 0; group < pools_.size(); ++group) {
+    // A state is one block, however long the sequence.
+    const int64_t block_tokens =
+        is_state(group) ? config_.context_tokens_max : config_.kv_block_tokens;
+    const auto add_table = [&](std::vector<kv::BlockTable>& tables) {
+      tables.emplace_back(pools_[group], block_tokens, config_.context_tokens_max);
+    };
+    add_table(sequence->tables);
+    if (request.keep && !can_take_back(model_.program())) add_table(sequence->saved_states);
+  }
   const std::optional<SequenceId> kept = request.continues;
   sequence->request = std::move(request);
   if (kept) take_over(*sequence, *kept);
@@ -196,17 +223,50 @@ void Engine::take_over(Sequence& sequence, SequenceId kept) {
   Sequence& old = **at;
   if (old.request.adapters != sequence.request.adapters) return;
   const std::span<const int32_t> cached(old.tokens.data(), static_cast<size_t>(old.n_cached));
-  sequence.n_reused = std::min(common_prefix(cached, sequence.tokens), sequence.n_prompt - 1);
+  const int64_t n_shared = std::min(common_prefix(cached, sequence.tokens), sequence.n_prompt - 1);
+  bool takes_saved = false;
+  sequence.n_reused = n_shared;
+  if (!can_take_back(model_.program()) && n_shared < old.n_cached) {
+    takes_saved = old.n_saved <= n_shared;
+    sequence.n_reused = takes_saved ? old.n_saved : 0;
+  }
   sequence.n_cached = sequence.n_reused;
-  sequence.tables = std::move(old.tables);
-  for (kv::BlockTable& table : sequence.tables) table.truncate(sequence.n_reused);
+  sequence.tables.clear();
+  for (size_t group = 0; group < pools_.size(); ++group) {
+    auto& from = is_state(group) && takes_saved ? old.saved_states : old.tables;
+    sequence.tables.push_back(std::move(from[group]));
+    sequence.tables.back().truncate(sequence.n_reused);
+  }
   kept_.erase(at);
 }
 
-// Whether the pool holds this waiting sequence to its end beside all that runs to theirs, and
+bool Engine::is_state(size_t group) const {
+  return model_.program().kv_groups[group].kind == ops::KvGroup::Kind::state;
+}
+
+// Keeps the states as they are after the prompt: what a next prompt most likely begins with.
+void Engine::save_states(Sequence& sequence) {
+  sequence.n_saved = sequence.n_cached;
+  for (size_t group = 0; group < pools_.size(); ++group) {
+    if (!is_state(group)) continue;
+    CHECK(sequence.saved_states[group].grow(1));  // promised at admission
+    backend_.copy_block(*executable_, static_cast<int32_t>(group),
+                        sequence.tables[group].blocks()[0],
+                        sequence.saved_states[group].blocks()[0]);
+  }
+}
+
+// Whether the pools hold this waiting sequence to its end beside all that runs to theirs, and
 // beside what kept and other waiting ones hold.
 bool Engine::fits(const Sequence& sequence) const {
-  const auto whole_blocks = [&](const Sequence& s) {
+  for (size_t group = 0; group < pools_.size(); ++group)
+    if (!fits(sequence, group)) return false;
+  return true;
+}
+
+bool Engine::fits(const Sequence& sequence, size_t group) const {
+  const auto whole_blocks = [&](const Sequence& s) -> int64_t {
+    if (is_state(group)) return s.saved_states.empty() ? 1 : kStatesPerSequence;
     return (s.n_prompt + s.request.n_tokens_max + config_.kv_block_tokens - 1) /
            config_.kv_block_tokens;
   };
@@ -215,8 +275,10 @@ bool Engine::fits(const Sequence& sequence) const {
   for (const auto* list : {&kept_, &waiting_})
     for (const auto& other : *list)
       if (other.get() != &sequence)
-        n_promised += static_cast<int64_t>(other->tables[0].blocks().size());
-  return n_promised <= pools_[0].n_blocks();
+        for (const auto* tables : {&other->tables, &other->saved_states})
+          if (!tables->empty())
+            n_promised += static_cast<int64_t>((*tables)[group].blocks().size());
+  return n_promised <= pools_[group].n_blocks();
 }
 
 // Gives back a cache that only saves time: a kept sequence's, else what the last of the waiting
@@ -408,6 +470,8 @@ void Engine::deliver(std::span<const float> rows) {
     if (sequence.request.prompt_rows) deliver_prompt_rows(sequence, slice, own);
     const int64_t n_known = std::min(slice.n_tokens, sequence.n_to_compute());
     sequence.n_cached += n_known;
+    if (sequence.n_cached == sequence.n_prompt && !sequence.saved_states.empty())
+      save_states(sequence);
     if (sequence.n_to_compute() > 0 || own.empty()) continue;
     if (sequence.request.n_tokens_max == 0) {
       finish(sequence, FinishReason::length);

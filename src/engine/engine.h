@@ -34,6 +34,10 @@ struct EngineConfig {
   bool profile = false;                // time every op
 };
 
+// Whether tokens can be taken back from a sequence's cache: not from a recurrent state, which has
+// no room for guesses then.
+bool can_take_back(const ops::Program& program);
+
 // The sizes that `config` asks of a backend for this program.  Pure: what a plan predicts from.
 ops::Limits limits_for(const EngineConfig& config, const ops::Program& program);
 
@@ -85,8 +89,11 @@ class Engine {
   Result<void> check_request(const SequenceRequest& request) const;
   Result<void> check_adapters(std::span<const int32_t> adapters) const;
   void take_over(Sequence& sequence, SequenceId kept);
+  void save_states(Sequence& sequence);
+  bool is_state(size_t group) const;
   void admit();
   bool fits(const Sequence& sequence) const;
+  bool fits(const Sequence& sequence, size_t group) const;
   bool give_back_one();
   void speculate(Sequence& sequence, int64_t capacity_tokens) const;
   Result<void> propose();

@@ -73,6 +73,10 @@ struct Sequence {
   int64_t n_cached = 0;                // tokens whose keys and values are in the cache
   int64_t n_reused = 0;                // of the prompt, taken over from a kept sequence
   std::vector<kv::BlockTable> tables;  // for each KvGroup
+  // Of a sequence that will be kept: its states as they were after n_saved tokens, for each
+  // KvGroup.
+  std::vector<kv::BlockTable> saved_states;  // empty where the model has none
+  int64_t n_saved = 0;
   std::unique_ptr<Sampler> sampler;
   Guesses guesses;
   std::vector<TokenLogprob> top_logprobs;  // (tokens of one step, n_logprobs) scratch

@@ -19,7 +19,9 @@ constexpr Architecture kArchitectures[] = {
     {"qwen2", record_qwen2},
     {"qwen2moe", record_qwen2moe},
     {"qwen3", record_qwen3},
+    {"qwen35", record_qwen35},
     {"qwen3moe", record_qwen3moe},
+    {"qwen3next", record_qwen3next},
     {"smollm3", record_smollm3},
 };
 

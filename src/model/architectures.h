@@ -58,6 +58,10 @@ Result<ops::Program> record_qwen2moe(const ModelConfig& config, const gguf::File
                                      const RecordOptions& options);
 Result<ops::Program> record_qwen3(const ModelConfig& config, const gguf::File& file,
                                   const RecordOptions& options);
+Result<ops::Program> record_qwen35(const ModelConfig& config, const gguf::File& file,
+                                   const RecordOptions& options);
+Result<ops::Program> record_qwen3next(const ModelConfig& config, const gguf::File& file,
+                                      const RecordOptions& options);
 Result<ops::Program> record_qwen3moe(const ModelConfig& config, const gguf::File& file,
                                      const RecordOptions& options);
 Result<ops::Program> record_smollm3(const ModelConfig& config, const gguf::File& file,

@@ -33,7 +33,12 @@ class DecoderRecord {
         r_(file, options.adapters),
         rope_factors_(read_rope_factors(options)) {
     CHECK(static_cast<int64_t>(d_.layers.size()) == c_.n_layers);
-    for (const DecoderLayer& layer : d_.layers) kv_layers_.push_back(add_kv_layer(layer, options));
+    // Paged groups come first: what is counted by tokens is counted in the first group.
+    kv_layers_.resize(d_.layers.size());
+    for (const bool is_recurrent : {false, true})
+      for (size_t i = 0; i < d_.layers.size(); ++i)
+        if (d_.layers[i].is_recurrent == is_recurrent)
+          kv_layers_[i] = is_recurrent ? add_state_layer() : add_kv_layer(d_.layers[i], options);
   }
 
   Result<ops::Program> record() && {
@@ -43,7 +48,9 @@ class DecoderRecord {
                                          tied ? WeightRole::tied_embedding : WeightRole::embedding);
     ValueId x = r_.embed(embedding, d_.embedding_scale);  // (n_tokens, model_dim), as every x below
     for (int32_t layer = 0; layer < c_.n_layers; ++layer) {
-      x = r_.add(op_name(layer, "attn_residual"), attention(layer, x), x);
+      const bool is_recurrent = d_.layers[static_cast<size_t>(layer)].is_recurrent;
+      const ValueId mixed = is_recurrent ? delta_net(layer, x) : attention(layer, x);
+      x = r_.add(op_name(layer, "attn_residual"), mixed, x);
       // Only rows whose logits are asked for go through the last feed-forward network.
       if (layer == c_.n_layers - 1) x = r_.select_outputs(x);
       x = r_.add(op_name(layer, "ffn_residual"), feed_forward(layer, x), x);
@@ -82,11 +89,79 @@ class DecoderRecord {
     return {index, groups[static_cast<size_t>(index)].n_layers++};
   }
 
+  // Two groups of states: what convolutions have seen, in `conv_group_`, and the delta nets'.
+  KvLayer add_state_layer() {
+    std::vector<ops::KvGroup>& groups = r_.program().kv_groups;
+    const DeltaNetShape& n = d_.delta_net;
+    if (conv_group_ < 0) {
+      conv_group_ = static_cast<int32_t>(groups.size());
+      groups.push_back(
+          {.kind = ops::KvGroup::Kind::state, .state_floats = (n.kernel - 1) * conv_width()});
+      groups.push_back(
+          {.kind = ops::KvGroup::Kind::state, .state_floats = n.n_heads * n.key_dim * n.value_dim});
+    }
+    ++groups[static_cast<size_t>(conv_group_)].n_layers;
+    return {conv_group_ + 1, groups[static_cast<size_t>(conv_group_) + 1].n_layers++};
+  }
+  int64_t qk_width() const { return 2 * d_.delta_net.n_key_heads * d_.delta_net.key_dim; }
+  int64_t delta_width() const { return d_.delta_net.n_heads * d_.delta_net.value_dim; }
+  int64_t conv_width() const { return qk_width() + delta_width(); }
+
+  ValueId delta_net(int32_t layer, ValueId x) {
+    constexpr float kEps = 1e-6f;  // the family's own, whatever norm_eps is
+    const DeltaNetShape& n = d_.delta_net;
+    const KvLayer state = kv_layers_[static_cast<size_t>(layer)];
+    x = norm_by(layer, "attn_norm", x, c_.model_dim);
+    const ValueId qkv = linear(layer, "attn_qkv", x, conv_width());
+    const ValueId gate = linear(layer, "attn_gate", x, delta_width());
+    const ValueId gates = delta_gates(layer, x);
+    const WeightId kernel = r_.matrix(tensor_name(layer, "ssm_conv1d"), conv_width(), n.kernel,
+                                      WeightRole::convolution);
+    const ValueId seen =
+        r_.causal_conv(op_name(layer, "ssm_conv1d"), qkv, kernel, {conv_group_, state.layer});
+    ValueId qk = r_.pick(op_name(layer, "ssm_qk"), seen, 0, qk_width(), conv_width());
+    qk = r_.l2_norm(op_name(layer, "ssm_qk_norm"), qk, n.key_dim, kEps);
+    const ValueId v =
+        r_.pick(op_name(layer, "ssm_v"), seen, qk_width(), delta_width(), conv_width());
+    x = r_.delta_net(op_name(layer, "delta_net"), state,
+                     {.qk = qk,
+                      .v = v,
+                      .gates = gates,
+                      .kv_group = -1,
+                      .layer = -1,
+                      .n_heads = n.n_heads,
+                      .n_key_heads = n.n_key_heads,
+                      .interleaved = n.interleaved,
+                      .scale = 1.0f / std::sqrt(static_cast<float>(n.key_dim)),
+                      .out = -1});
+    x = norm_by(layer, "ssm_norm", x, n.value_dim);
+    x = r_.glu(op_name(layer, "ssm_glu"), gate, x, ops::Activation::silu);
+    return linear(layer, "ssm_out", x, c_.model_dim);
+  }
+
+  ValueId delta_gates(int32_t layer, ValueId x) {
+    const DeltaNetShape& n = d_.delta_net;
+    ValueId beta = -1, alpha = -1;
+    if (n.has_joint_gates) {
+      const int64_t shared = n.n_heads / n.n_key_heads;
+      const ValueId both = linear(layer, "ssm_ba", x, 2 * n.n_heads);
+      beta = r_.pick(op_name(layer, "ssm_beta"), both, 0, shared, 2 * shared);
+      alpha = r_.pick(op_name(layer, "ssm_alpha"), both, shared, shared, 2 * shared);
+    } else {
+      beta = linear(layer, "ssm_beta", x, n.n_heads);
+      alpha = linear(layer, "ssm_alpha", x, n.n_heads);
+    }
+    const WeightId a = r_.vector(fmt::format("blk.{}.ssm_a", layer), n.n_heads, WeightRole::bias);
+    const WeightId dt_bias =
+        r_.vector(fmt::format("blk.{}.ssm_dt.bias", layer), n.n_heads, WeightRole::bias);
+    return r_.delta_gates(op_name(layer, "ssm_gates"), alpha, beta, a, dt_bias);
+  }
+
   ValueId attention(int32_t layer, ValueId x) {
     const DecoderLayer& kind = d_.layers[static_cast<size_t>(layer)];
     const KvLayer kv = kv_layers_[static_cast<size_t>(layer)];
     x = norm_by(layer, "attn_norm", x, c_.model_dim);
-    auto [q, k, v] = d_.is_fused ? fused_qkv(layer, x) : qkv(layer, x);
+    auto [q, k, v, gate] = d_.is_fused ? fused_qkv(layer, x) : qkv(layer, x);
     if (d_.has_qk_norm) {
       q = norm_by(layer, "attn_q_norm", q, c_.head_dim);
       k = norm_by(layer, "attn_k_norm", k, c_.head_dim);
@@ -102,20 +177,28 @@ class DecoderRecord {
     x = r_.attention(
         op_name(layer, "attention"), q, kv, c_.n_heads,
         {.scale = d_.attention_scale, .softcap = d_.attention_softcap, .sinks = sinks});
+    if (d_.has_gate) x = r_.sigmoid_gate(op_name(layer, "attn_gated"), x, gate);
     x = linear(layer, "attn_output", x, c_.model_dim);
     return d_.has_post_norms ? norm_by(layer, "post_attention_norm", x, c_.model_dim) : x;
   }
 
   struct Qkv {
-    ValueId q;  // (n_tokens, n_heads * head_dim)
-    ValueId k;  // (n_tokens, n_kv_heads * head_dim)
-    ValueId v;  // (n_tokens, n_kv_heads * value_dim)
+    ValueId q;          // (n_tokens, n_heads * head_dim)
+    ValueId k;          // (n_tokens, n_kv_heads * head_dim)
+    ValueId v;          // (n_tokens, n_kv_heads * value_dim)
+    ValueId gate = -1;  // (n_tokens, n_heads * head_dim)
   };
   Qkv qkv(int32_t layer, ValueId x) {
     const bool biased = d_.needs_qkv_bias;
-    const ValueId q = linear(layer, "attn_q", x, c_.n_heads * c_.head_dim, biased);
+    const int64_t q_width = (d_.has_gate ? 2 : 1) * c_.n_heads * c_.head_dim;
+    ValueId q = linear(layer, "attn_q", x, q_width, biased);
     const ValueId k = linear(layer, "attn_k", x, c_.n_kv_heads * c_.head_dim, biased);
-    return {q, k, linear(layer, "attn_v", x, c_.n_kv_heads * c_.value_dim, biased)};
+    const ValueId v = linear(layer, "attn_v", x, c_.n_kv_heads * c_.value_dim, biased);
+    if (!d_.has_gate) return {q, k, v};
+    const int64_t both = 2 * c_.head_dim;
+    const ValueId gate = r_.pick(op_name(layer, "attn_gate"), q, c_.head_dim, c_.head_dim, both);
+    q = r_.pick(op_name(layer, "attn_query"), q, 0, c_.head_dim, both);
+    return {q, k, v, gate};
   }
   Qkv fused_qkv(int32_t layer, ValueId x) {
     const int64_t q_width = c_.n_heads * c_.head_dim;
@@ -228,6 +311,7 @@ class DecoderRecord {
   Recorder r_;
   const WeightId rope_factors_;
   std::vector<KvLayer> kv_layers_;  // by layer
+  int32_t conv_group_ = -1;         // of all recurrent layers' convolutions
 };
 
 // Experts would be tensors that dense layers do not read.
@@ -275,6 +359,37 @@ Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_
   return {};
 }
 
+Result<void> add_delta_nets(const Metadata& metadata, int64_t interval, Decoder& decoder) {
+  DeltaNetShape& net = decoder.delta_net;
+  HWTV_TRY(const int64_t n_guessing, metadata.count_or("nextn_predict_layers", 0, {.min = 0}));
+  if (n_guessing > 0)
+    return metadata.unsupported(
+        "nextn_predict_layers",
+        fmt::format("is {}: layers that guess further tokens are not run; convert without them",
+                    n_guessing));
+  HWTV_TRY(net.kernel, metadata.count("ssm.conv_kernel", {2, 1 << 10}));
+  HWTV_TRY(net.key_dim, metadata.count("ssm.state_size", {1, 1 << 12}));
+  HWTV_TRY(net.n_key_heads, metadata.count("ssm.group_count", {1, 1 << 12}));
+  HWTV_TRY(net.n_heads, metadata.count("ssm.time_step_rank", {1, 1 << 12}));
+  HWTV_TRY(const int64_t width, metadata.count("ssm.inner_size"));
+  if (net.n_heads % net.n_key_heads != 0)
+    return metadata.corrupt("ssm.time_step_rank", fmt::format("is {}, no multiple of {} groups",
+                                                              net.n_heads, net.n_key_heads));
+  if (width % net.n_heads != 0)
+    return metadata.corrupt("ssm.inner_size",
+                            fmt::format("is {}, which {} heads cannot share", width, net.n_heads));
+  net.value_dim = width / net.n_heads;
+  const auto n_layers = static_cast<int64_t>(decoder.layers.size());
+  HWTV_TRY(const std::optional<std::vector<bool>> flags,
+           metadata.find_layer_flags("attention.recurrent_layers", n_layers));
+  HWTV_TRY(interval, metadata.count_or("full_attention_interval", interval));
+  for (int64_t layer = 0; layer < n_layers; ++layer) {
+    const auto at = static_cast<size_t>(layer);
+    decoder.layers[at].is_recurrent = flags ? (*flags)[at] : layer % interval < interval - 1;
+  }
+  return {};
+}
+
 Result<Experts> read_experts(const gguf::File& file, const ModelConfig& config, Experts family) {
   const Metadata metadata(file, config.architecture);
   if (config.n_experts == 0) return metadata.corrupt("expert_count", "is missing or 0");
@@ -302,6 +417,15 @@ Result<ops::Program> record_decoder(const Decoder& decoder, const ModelConfig& c
   if (!decoder.experts) HWTV_TRY_VOID(check_dense(config));
   HWTV_TRY_VOID(check_causal(file, config));
   HWTV_TRY_VOID(check_classes(file, config, options));
+  const Metadata metadata(file, config.architecture);
+  if (decoder.has_gate && config.head_dim != config.value_dim)
+    return metadata.corrupt(
+        "attention.value_length",
+        fmt::format("is {}, and its gates have {} elements", config.value_dim, config.head_dim));
+  const auto is_recurrent = [](const DecoderLayer& layer) { return layer.is_recurrent; };
+  if (std::all_of(decoder.layers.begin(), decoder.layers.end(), is_recurrent))
+    return metadata.unsupported("attention.recurrent_layers",
+                                "leaves no layer of attention, and one is needed");
   return DecoderRecord(decoder, config, file, options).record();
 }
 

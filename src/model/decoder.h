@@ -1,6 +1,6 @@
-// What the dense decoders share: an embedding, layers of attention and of a gated feed-forward
-// network around one residual stream, and the output.  An architecture says in a Decoder how its
-// own differ.
+// What the decoders share: an embedding, layers of attention (or of a gated delta net) and of a
+// gated feed-forward network around one residual stream, and the output.  An architecture says in a
+// Decoder how its own differ.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,6 +20,18 @@ struct DecoderLayer {
   std::optional<ops::RopeConfig> q_rope;  // nullopt: the layer knows no positions
   std::optional<ops::RopeConfig> k_rope;
   int64_t window_tokens = 0;  // attends to the last so many; 0: to the whole sequence
+  bool is_recurrent = false;  // a gated delta net in place of attention
+};
+
+// The gated delta net of recurrent layers.
+struct DeltaNetShape {
+  int64_t kernel = 0;  // tokens that the convolution sees
+  int64_t n_heads = 0;
+  int64_t value_dim = 0;    // of a head
+  int64_t n_key_heads = 0;  // of queries and of keys
+  int64_t key_dim = 0;
+  bool interleaved = false;  // head h has the keys of head h % n_key_heads, else of its neighbours
+  bool has_joint_gates = false;  // beta and alpha are rows of one tensor, by key head
 };
 
 // A feed-forward network of experts, of which each token goes through a few.
@@ -37,7 +49,8 @@ struct Decoder {
   bool has_qk_norm = false;     // an RMSNorm over each head of queries and of keys
   bool has_post_norms = false;  // one over what attention and the feed-forward network give
   bool has_sinks = false;       // each head's softmax counts one more score
-  bool is_fused = false;        // queries, keys and values are rows of one tensor; gate and up too
+  bool has_gate = false;  // attn_q gives each head its query, then a gate of what it attends to
+  bool is_fused = false;  // queries, keys and values are rows of one tensor; gate and up too
   ops::Activation activation = ops::Activation::silu;
   float embedding_scale = 1;
   float attention_scale = 0;    // of q . k
@@ -45,6 +58,7 @@ struct Decoder {
   float logit_softcap = 0;      // 0: none
   std::string_view ffn_norm = "ffn_norm";
   std::optional<Experts> experts;    // nullopt: the layers are dense
+  DeltaNetShape delta_net;           // where a layer is recurrent
   std::vector<DecoderLayer> layers;  // n_layers of them
 };
 
@@ -56,6 +70,10 @@ Decoder plain_decoder(const ModelConfig& config, ops::RopeConfig::Pairs pairs);
 // it: an interval, or one flag for each layer.  Errors: corrupt_file.
 Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_t interval,
                          Decoder& decoder);
+
+// Makes all layers recurrent but each `interval`th, or those that attention.recurrent_layers names;
+// reads what their delta nets are.  Errors: corrupt_file.
+Result<void> add_delta_nets(const Metadata& metadata, int64_t interval, Decoder& decoder);
 
 // The experts of every layer; what the file does not say of them stays as in `family`.
 // Errors: corrupt_file; unsupported (another way of routing).

@@ -244,6 +244,42 @@ ops::ValueId Recorder::sigmoid_gate(const std::string& name, ops::ValueId x, ops
   return out;
 }
 
+ops::ValueId Recorder::pick(const std::string& name, ops::ValueId x, int64_t first, int64_t n,
+                            int64_t stride) {
+  const ops::ValueId out = like(name, x, program_.value(x).width / stride * n);
+  program_.add_op(name, ops::Pick{x, first, n, stride, out});
+  return out;
+}
+
+ops::ValueId Recorder::l2_norm(const std::string& name, ops::ValueId x, int64_t head_dim,
+                               float eps) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::L2Norm{x, head_dim, eps, out});
+  return out;
+}
+
+ops::ValueId Recorder::causal_conv(const std::string& name, ops::ValueId x, ops::WeightId weight_id,
+                                   KvLayer layer) {
+  const ops::ValueId out = like(name, x, program_.value(x).width);
+  program_.add_op(name, ops::CausalConv{x, weight_id, layer.group, layer.layer, out});
+  return out;
+}
+
+ops::ValueId Recorder::delta_gates(const std::string& name, ops::ValueId alpha, ops::ValueId beta,
+                                   ops::WeightId a, ops::WeightId dt_bias) {
+  const ops::ValueId out = like(name, alpha, 2 * program_.value(alpha).width);
+  program_.add_op(name, ops::DeltaGates{alpha, beta, a, dt_bias, out});
+  return out;
+}
+
+ops::ValueId Recorder::delta_net(const std::string& name, KvLayer layer, ops::DeltaNet net) {
+  net.kv_group = layer.group;
+  net.layer = layer.layer;
+  net.out = like(name, net.v, program_.value(net.v).width);
+  program_.add_op(name, net);
+  return net.out;
+}
+
 ops::ValueId Recorder::route(const std::string& name, ops::ValueId logits, ops::Route route) {
   route.logits = logits;
   route.out = like(name, logits, program_.value(logits).width);

@@ -84,6 +84,15 @@ class Recorder {
   ops::ValueId add(const std::string& name, ops::ValueId a, ops::ValueId b);
   ops::ValueId softcap(const std::string& name, ops::ValueId x, float cap);
   ops::ValueId sigmoid_gate(const std::string& name, ops::ValueId x, ops::ValueId gate);
+  ops::ValueId pick(const std::string& name, ops::ValueId x, int64_t first, int64_t n,
+                    int64_t stride);
+  ops::ValueId l2_norm(const std::string& name, ops::ValueId x, int64_t head_dim, float eps);
+  ops::ValueId causal_conv(const std::string& name, ops::ValueId x, ops::WeightId weight,
+                           KvLayer layer);
+  ops::ValueId delta_gates(const std::string& name, ops::ValueId alpha, ops::ValueId beta,
+                           ops::WeightId a, ops::WeightId dt_bias);
+  // `net` but for its state and what it gives.
+  ops::ValueId delta_net(const std::string& name, KvLayer layer, ops::DeltaNet net);
   // `route` but for its values.
   ops::ValueId route(const std::string& name, ops::ValueId logits, ops::Route route);
   ops::ValueId expert_matmul(const std::string& name, ops::ValueId x, ops::ValueId shares,

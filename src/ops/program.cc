@@ -34,6 +34,8 @@ std::string_view weight_role_name(WeightRole role) {
       return "attention sinks";
     case WeightRole::rope_factors:
       return "rope factors";
+    case WeightRole::convolution:
+      return "convolution";
     case WeightRole::adapter:
       return "adapter";
   }
@@ -48,7 +50,10 @@ std::string_view op_name(const Op& op) {
             [](const Attention&) { return "Attention"; }, [](const Glu&) { return "Glu"; },
             [](const Activate&) { return "Activate"; }, [](const Add&) { return "Add"; },
             [](const Softcap&) { return "Softcap"; },
-            [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Route&) { return "Route"; },
+            [](const SigmoidGate&) { return "SigmoidGate"; }, [](const Pick&) { return "Pick"; },
+            [](const L2Norm&) { return "L2Norm"; }, [](const CausalConv&) { return "CausalConv"; },
+            [](const DeltaGates&) { return "DeltaGates"; },
+            [](const DeltaNet&) { return "DeltaNet"; }, [](const Route&) { return "Route"; },
             [](const ExpertMatMul&) { return "ExpertMatMul"; },
             [](const ExpertSum&) { return "ExpertSum"; }, [](const Lora&) { return "Lora"; },
             [](const SelectOutputs&) { return "SelectOutputs"; }},
@@ -75,6 +80,14 @@ std::vector<ValueId> op_inputs(const Op& op) {
             [](const Softcap& o) { return Ids{o.x}; },
             [](const SigmoidGate& o) {
               return Ids{o.x, o.gate};
+            },
+            [](const Pick& o) { return Ids{o.x}; }, [](const L2Norm& o) { return Ids{o.x}; },
+            [](const CausalConv& o) { return Ids{o.x}; },
+            [](const DeltaGates& o) {
+              return Ids{o.alpha, o.beta};
+            },
+            [](const DeltaNet& o) {
+              return Ids{o.qk, o.v, o.gates};
             },
             [](const Route& o) { return Ids{o.logits}; },
             [](const ExpertMatMul& o) {
@@ -182,6 +195,39 @@ class ShapeCheck {
     CHECK(value(o.gate).width >= 1 && value(o.x).width % value(o.gate).width == 0);
     same(o.out, value(o.x).rows, value(o.x).width);
   }
+  void operator()(const Pick& o) const {
+    CHECK(o.first >= 0 && o.n >= 1 && o.first + o.n <= o.stride);
+    CHECK(value(o.x).width % o.stride == 0);
+    same(o.out, value(o.x).rows, value(o.x).width / o.stride * o.n);
+  }
+  void operator()(const L2Norm& o) const {
+    CHECK(o.head_dim >= 1 && value(o.x).width % o.head_dim == 0);
+    same(o.out, value(o.x).rows, value(o.x).width);
+  }
+  void operator()(const CausalConv& o) const {
+    const WeightDecl& channels = weight(o.weight);
+    CHECK(channels.n_rows == value(o.x).width && channels.width >= 1);
+    CHECK(state(o.kv_group, o.layer) == (channels.width - 1) * channels.n_rows);
+    same(o.x, Rows::n_tokens, channels.n_rows);
+    same(o.out, Rows::n_tokens, channels.n_rows);
+  }
+  void operator()(const DeltaGates& o) const {
+    const int64_t n_heads = value(o.alpha).width;
+    CHECK(weight(o.a).n_rows == 1 && weight(o.a).width == n_heads);
+    CHECK(weight(o.dt_bias).n_rows == 1 && weight(o.dt_bias).width == n_heads);
+    same(o.beta, value(o.alpha).rows, n_heads);
+    same(o.out, value(o.alpha).rows, 2 * n_heads);
+  }
+  void operator()(const DeltaNet& o) const {
+    CHECK(o.n_key_heads >= 1 && o.n_heads >= 1 && o.n_heads % o.n_key_heads == 0);
+    CHECK(value(o.qk).width % (2 * o.n_key_heads) == 0 && value(o.v).width % o.n_heads == 0);
+    const int64_t key_dim = value(o.qk).width / (2 * o.n_key_heads);
+    CHECK(state(o.kv_group, o.layer) == key_dim * value(o.v).width);
+    same(o.qk, Rows::n_tokens, value(o.qk).width);
+    same(o.v, Rows::n_tokens, value(o.v).width);
+    same(o.gates, Rows::n_tokens, 2 * o.n_heads);
+    same(o.out, Rows::n_tokens, value(o.v).width);
+  }
   void operator()(const Route& o) const {
     CHECK(o.n_used >= 1 && o.n_used <= value(o.logits).width && o.scale > 0);
     same(o.out, value(o.logits).rows, value(o.logits).width);
@@ -229,6 +275,12 @@ class ShapeCheck {
   const WeightDecl& weight(WeightId id) const {
     CHECK(id >= 0 && static_cast<size_t>(id) < program_.weights.size());
     return program_.weight(id);
+  }
+  // Floats of one layer of a group of states.
+  int64_t state(int32_t kv_group, int32_t layer) const {
+    const KvGroup& states = group(kv_group, layer);
+    CHECK(states.kind == KvGroup::Kind::state);
+    return states.state_floats;
   }
   const KvGroup& group(int32_t id, int32_t layer) const {
     CHECK(id >= 0 && static_cast<size_t>(id) < program_.kv_groups.size());

@@ -39,6 +39,7 @@ enum class WeightRole {
   bias,
   sinks,
   rope_factors,
+  convolution,  // (channels, kernel)
   adapter,  // a matrix of a LoRA pair
 };
 std::string_view weight_role_name(WeightRole role);
@@ -182,6 +183,66 @@ struct SigmoidGate {
   ValueId out;
 };
 
+// Of each `stride` elements of a row those from `first` to first + n.
+// x (rows, k * stride), out (rows, k * n)
+struct Pick {
+  ValueId x;
+  int64_t first;
+  int64_t n;
+  int64_t stride;
+  ValueId out;
+};
+
+// Each head_dim elements divided by the root of (the sum of their squares + eps).
+// x, out (rows, k * head_dim)
+struct L2Norm {
+  ValueId x;
+  int64_t head_dim;
+  float eps;
+  ValueId out;
+};
+
+// out[t] = silu(sum over j of weight[:, j] * x[t - kernel + 1 + j]), by channel.  The kv_group's
+// state keeps the rows of x before the step: (kernel - 1, channels).
+// x, out (n_tokens, channels), weight (channels, kernel)
+struct CausalConv {
+  ValueId x;
+  WeightId weight;
+  int32_t kv_group;
+  int32_t layer;
+  ValueId out;
+};
+
+// For each head how much of its state stays, exp(a * softplus(alpha + dt_bias)), and how much of
+// the token is written, sigmoid(beta): first all of the ones, then all of the others.
+// alpha, beta (rows, n_heads), a, dt_bias (n_heads), out (rows, 2 * n_heads)
+struct DeltaGates {
+  ValueId alpha;
+  ValueId beta;
+  WeightId a;
+  WeightId dt_bias;
+  ValueId out;
+};
+
+// The gated delta rule [Yang et al. 2024], token by token.  With S (key_dim, value_dim) a head's
+// state, kept in the kv_group: S *= stay; S += k (write * (v - k^T S))^T; out = scale * q^T S.
+// Head h reads the queries and keys of head h / (n_heads / n_key_heads), or of h % n_key_heads
+// where `interleaved`.
+// qk (n_tokens, 2 * n_key_heads * key_dim): queries, then keys; gates (n_tokens, 2 * n_heads) of
+// DeltaGates; v, out (n_tokens, n_heads * value_dim)
+struct DeltaNet {
+  ValueId qk;
+  ValueId v;
+  ValueId gates;
+  int32_t kv_group;
+  int32_t layer;
+  int64_t n_heads;
+  int64_t n_key_heads;
+  bool interleaved;
+  float scale;
+  ValueId out;
+};
+
 // What makes shares of a router's logits.
 enum class Routing { softmax, sigmoid };
 
@@ -244,8 +305,8 @@ struct SelectOutputs {
 };
 
 using Op = std::variant<Embed, RmsNorm, LayerNorm, MatMul, Rope, KvWrite, Attention, Glu, Activate,
-                        Add, Softcap, SigmoidGate, Route, ExpertMatMul, ExpertSum, Lora,
-                        SelectOutputs>;
+                        Add, Softcap, SigmoidGate, Pick, L2Norm, CausalConv, DeltaGates, DeltaNet,
+                        Route, ExpertMatMul, ExpertSum, Lora, SelectOutputs>;
 std::string_view op_name(const Op& op);  // "MatMul"
 
 // What the op reads and writes among the values (not weights, not the cache).

@@ -108,6 +108,33 @@ class Pricing {
             .written_bytes = value_bytes(o.out),
             .flops = elements(o.x) + 4 * elements(o.gate)};
   }
+  hw::Work operator()(const Pick& o) const {
+    return {.read_bytes = value_bytes(o.out), .written_bytes = value_bytes(o.out)};
+  }
+  hw::Work operator()(const L2Norm& o) const {
+    return {.read_bytes = value_bytes(o.x),
+            .written_bytes = value_bytes(o.out),
+            .flops = 3 * elements(o.x)};
+  }
+  hw::Work operator()(const CausalConv& o) const {
+    const double kernel = n(program_.weight(o.weight).width);
+    return {.read_bytes = value_bytes(o.x) + weight_bytes(o.weight) + state_bytes(o.kv_group),
+            .written_bytes = value_bytes(o.out) + state_bytes(o.kv_group),
+            .flops = (2 * kernel + 4) * elements(o.x)};
+  }
+  hw::Work operator()(const DeltaGates& o) const {
+    return {.read_bytes = value_bytes(o.alpha) + value_bytes(o.beta) + weight_bytes(o.a) +
+                          weight_bytes(o.dt_bias),
+            .written_bytes = value_bytes(o.out),
+            .flops = 8 * elements(o.alpha)};
+  }
+  hw::Work operator()(const DeltaNet& o) const {
+    const double key_dim = n(program_.value(o.qk).width) / n(2 * o.n_key_heads);
+    return {.read_bytes = value_bytes(o.qk) + value_bytes(o.v) + value_bytes(o.gates) +
+                          state_bytes(o.kv_group),
+            .written_bytes = value_bytes(o.out) + state_bytes(o.kv_group),
+            .flops = 7 * key_dim * elements(o.v)};
+  }
   hw::Work operator()(const Route& o) const {
     return {.read_bytes = value_bytes(o.logits),
             .written_bytes = value_bytes(o.out),
@@ -161,6 +188,11 @@ class Pricing {
   double value_bytes(ValueId id) const { return elements(id) * kF32Bytes; }
   double weight_bytes(WeightId id) const {
     return id == kNoWeight ? 0 : n(program_.weight(id).n_bytes());
+  }
+  // Of one layer, for all slices.
+  double state_bytes(int32_t group) const {
+    const KvGroup& kv = program_.kv_groups[static_cast<size_t>(group)];
+    return n(static_cast<int64_t>(sizes_.slices.size())) * n(kv_state_bytes(kv)) / n(kv.n_layers);
   }
   double layer_token_bytes(int32_t group) const {
     const KvGroup& kv = program_.kv_groups[static_cast<size_t>(group)];

@@ -81,6 +81,23 @@ TEST(File, ReadsVersion2) {
   EXPECT_EQ(file->tensors()[0].data, as_bytes(bytes).data() + 96);
 }
 
+TEST(File, RefusesEveryForeignTypeByItsName) {
+  const std::pair<uint32_t, std::string> types[] = {
+      {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"}, {19, "IQ1_S"}, {21, "IQ3_S"},
+      {22, "IQ2_S"},   {29, "IQ1_M"},  {34, "TQ1_0"},   {35, "TQ2_0"}, {40, "NVFP4"}};
+  for (const auto& [id, name] : types) {
+    const std::string bytes = header(1, 0).tensor("t", {256}, id, 0).pad_to(512).take();
+    const auto file = File::parse(as_bytes(bytes));
+    ASSERT_TRUE(file) << name << ": " << file.error().what;
+    const Result<DType> refused = file->tensors()[0].require_dtype();
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+    EXPECT_NE(refused.error().what.find("has the type " + name + "; supported are F32,"),
+              std::string::npos)
+        << refused.error().what;
+  }
+}
+
 TEST(File, KeepsTensorsOfForeignTypesForInspection) {
   const std::string bytes = header(3, 0)
                                 .tensor("known", {256}, 16, 0)

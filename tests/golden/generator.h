@@ -44,6 +44,8 @@ inline std::vector<float> generate_tensor(std::string_view golden_case, std::str
     scale = 0.5f;
   else if (tensor.ends_with("ffn_gate_inp.weight") || tensor.ends_with("sinks.weight"))
     scale = 1;
+  else if (tensor.ends_with("ssm_conv1d.weight"))
+    scale = 1;
   std::string name(golden_case);
   Generator generator(name.append("/").append(tensor));
   std::vector<float> values(static_cast<size_t>(n_elements));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
@@ -26,6 +27,9 @@ MetadataEntry read_entry(const json& entry) {
   CHECK(type == "array");
   const size_t n = entry.at("n_elements");
   const std::string element_type = entry.at("element_type");
+  if (entry.contains("values") && element_type == "bool")
+    return {key, entry.at("values").get<std::vector<bool>>()};
+  if (entry.contains("values")) return {key, entry.at("values").get<std::vector<int32_t>>()};
   if (element_type == "string") return {key, StringArray{n}};
   if (element_type == "f32") return {key, FloatArray{n}};
   CHECK(element_type == "i32");
@@ -64,6 +68,12 @@ struct SetEntry {
   }
   void operator()(const FloatArray& array) const {
     writer.set_array(key, std::vector<float>(array.n_elements));
+  }
+  void operator()(const std::vector<int32_t>& values) const { writer.set_array(key, values); }
+  void operator()(const std::vector<bool>& values) const {
+    const auto copy = std::make_unique<bool[]>(values.size());
+    std::copy(values.begin(), values.end(), copy.get());
+    writer.set_array(key, std::span<const bool>(copy.get(), values.size()));
   }
   void operator()(const IntArray& array) const {
     writer.set_array(key, std::vector<int32_t>(array.n_elements, 1));

@@ -22,8 +22,10 @@ struct IntArray {
 
 struct MetadataEntry {
   std::string key;
-  // Arrays are the tokenizer's: their contents are made up.
-  std::variant<uint32_t, float, bool, std::string, StringArray, FloatArray, IntArray> value;
+  // Arrays without values are the tokenizer's: their contents are made up.
+  std::variant<uint32_t, float, bool, std::string, StringArray, FloatArray, IntArray,
+               std::vector<int32_t>, std::vector<bool>>
+      value;
 };
 
 struct CaseTensor {

@@ -31,6 +31,10 @@ BASE = dict(vocab_size=VOCAB_SIZE, hidden_size=48, intermediate_size=88, num_hid
 GROUPED = dict(num_key_value_heads=2, head_dim=20)
 GEMMA = dict(GROUPED, tie_word_embeddings=True, hidden_activation="gelu_pytorch_tanh",
              query_pre_attn_scalar=20)
+# Gated delta nets, and gated attention in every fourth layer: wide enough that each setting shows.
+HYBRID = dict(GROUPED, num_hidden_layers=4, linear_num_key_heads=2, linear_num_value_heads=6,
+              linear_key_head_dim=12, linear_value_head_dim=16, linear_conv_kernel_dim=4,
+              rope_parameters=dict(rope_type="default", rope_theta=25000.0, partial_rotary_factor=0.4))
 
 
 def rope(rope_type="default", theta=20000.0, **rest):
@@ -121,6 +125,11 @@ CASES = {name: ("llama", settings) for name, settings in LLAMA_CASES.items()} | 
         num_local_experts=5, num_experts_per_tok=2, sliding_window=33,
         rope_parameters=rope("yarn", 11000.0, factor=2.0, original_max_position_embeddings=64,
                              beta_fast=3.0, beta_slow=0.25, truncate=True))),
+    "qwen3next": ("qwen3next", dict(
+        HYBRID, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=40,
+        shared_expert_intermediate_size=56, norm_topk_prob=True, decoder_sparse_step=1)),
+    "qwen35": ("qwen35", dict(HYBRID, linear_conv_kernel_dim=3, num_hidden_layers=5,
+                              tie_word_embeddings=True)),
     "phi3_window": ("phi3", dict(num_key_value_heads=2, sliding_window=36, pad_token_id=0)),
     "phi3_longrope_long": ("phi3", dict(longrope(6, 64, 256), num_key_value_heads=2,
                                         pad_token_id=0)),
@@ -155,6 +164,10 @@ def weight(case, name, shape):
     uniform = Generator(f"{case}/{name}").uniform(int(np.prod(shape)))
     if name.endswith("norm.weight"):
         values = 1 + uniform * 0.25
+    elif name.endswith("ssm_a"):  # its logarithm: the state fades within tokens, or hundreds of them
+        values = uniform * 3 - 2
+    elif name.endswith("ssm_conv1d.weight"):
+        values = uniform
     elif name.endswith(".bias"):
         values = uniform * 0.5
     elif name == "token_embd.weight":
@@ -192,6 +205,11 @@ PARTS = {
     "mlp.shared_expert.down_proj": "ffn_down_shexp",
     "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
 }
+HYBRID_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm") | {
+    f"linear_attn.{part}": name for part, name in {
+        "in_proj_ba": "ssm_ba", "in_proj_qkv": "attn_qkv", "in_proj_z": "attn_gate",
+        "in_proj_b": "ssm_beta", "in_proj_a": "ssm_alpha", "conv1d": "ssm_conv1d",
+        "norm": "ssm_norm", "out_proj": "ssm_out"}.items()}
 GPT_OSS_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm")
 GPT_OSS_PARTS["mlp.router"] = "ffn_gate_inp"
 GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
@@ -200,6 +218,7 @@ GEMMA_PARTS = dict(PARTS, post_attention_layernorm="post_attention_norm",
 
 class Family:
     """A model class of transformers, and how its parameters differ from what GGUF stores."""
+    options = ()  # of the converter
     least_gap = 2e-4  # between logits of a router: closer, float and double might choose differently
 
     def __init__(self, model, config, parts=PARTS, adjacent_pairs=False, norms_less_one=False,
@@ -209,7 +228,8 @@ class Family:
         self.parts = parts
         self.adjacent_pairs = adjacent_pairs  # the converter reorders queries and keys
         self.norms_less_one = norms_less_one  # the converter adds 1 to the weights of norms
-        self.interleaved = interleaved  # experts' gates and ups alternate, and matrices lie transposed
+        # Experts' gates and ups alternate, and matrices lie transposed; or value heads do, by key heads.
+        self.interleaved = interleaved
 
     def gguf_name(self, hf_name):
         name = hf_name.removeprefix("model.")
@@ -255,6 +275,56 @@ class Family:
         if self.norms_less_one and name.endswith("norm.weight"):
             return values - 1
         return values
+
+
+class HybridFamily(Family):
+    """Layers of gated delta nets: the converter joins, splits and reorders what they read."""
+    options = ("--no-mtp",)
+
+    def values(self, case, hf_name, shape, config):
+        layer = hf_name.split(".")[2] if ".linear_attn." in hf_name else ""
+        n_groups = config.linear_num_key_heads
+        shared = config.linear_num_value_heads // n_groups
+        key_dim = n_groups * config.linear_key_head_dim
+        value_dim = config.linear_num_value_heads * config.linear_value_head_dim
+
+        def tensor(part, *shape):
+            return weight(case, f"blk.{layer}.{part}", shape)
+
+        def grouped(values, axis, width):
+            """Value heads from the order of the GGUF file, where it has one of its own."""
+            if not self.interleaved:
+                return values
+            shape = values.shape
+            parts = (*shape[:axis], shared, n_groups, width, *shape[axis + 1:])
+            return values.reshape(parts).swapaxes(axis, axis + 1).reshape(shape)
+
+        def with_values(values):
+            """Rows of queries and keys stay; those of values are grouped."""
+            return np.concatenate([values[:2 * key_dim],
+                                   grouped(values[2 * key_dim:], 0, config.linear_value_head_dim)])
+        if not layer:
+            return super().values(case, hf_name, shape, config)
+        part = hf_name.split("linear_attn.")[1]
+        if part == "in_proj_qkvz.weight":
+            qkv = tensor("attn_qkv.weight", 2 * key_dim + value_dim, shape[1])
+            z = tensor("attn_gate.weight", value_dim, shape[1])
+            by_group = [values.reshape(n_groups, -1, shape[1]) for values in
+                        (qkv[:key_dim], qkv[key_dim:2 * key_dim], qkv[2 * key_dim:], z)]
+            return np.concatenate(by_group, 1).reshape(shape)
+        if part in ("A_log", "dt_bias"):
+            return grouped(tensor("ssm_a" if part == "A_log" else "ssm_dt.bias", *shape), 0, 1)
+        if part == "conv1d.weight":
+            return with_values(tensor("ssm_conv1d.weight", shape[0], shape[2])).reshape(shape)
+        name = self.gguf_name(hf_name).split(".", 2)[2]
+        values = tensor(name, *shape)
+        if part == "in_proj_qkv.weight":
+            return with_values(values)
+        if part == "out_proj.weight":
+            return grouped(values, 1, config.linear_value_head_dim)
+        if part == "in_proj_z.weight":
+            return grouped(values, 0, config.linear_value_head_dim)
+        return grouped(values, 0, 1) if part in ("in_proj_a.weight", "in_proj_b.weight") else values
 
 
 class Mxfp4Family(Family):
@@ -312,6 +382,10 @@ FAMILIES = {
     "mixtral": Family("MixtralForCausalLM", "MixtralConfig", adjacent_pairs=True),
     "qwen2moe": Family("Qwen2MoeForCausalLM", "Qwen2MoeConfig"),
     "qwen3moe": Family("Qwen3MoeForCausalLM", "Qwen3MoeConfig"),
+    "qwen3next": HybridFamily("Qwen3NextForCausalLM", "Qwen3NextConfig", HYBRID_PARTS,
+                              norms_less_one=True),
+    "qwen35": HybridFamily("Qwen3_5ForCausalLM", "Qwen3_5TextConfig", HYBRID_PARTS,
+                           norms_less_one=True, interleaved=True),
     "gpt_oss": Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
     "gpt_oss_mxfp4": Mxfp4Family("GptOssForCausalLM", "GptOssConfig", GPT_OSS_PARTS, interleaved=True),
 }
@@ -374,8 +448,10 @@ def metadata_of(reader):
             continue
         kind = TYPE_NAMES[field.types[0]]
         entry = dict(key=field.name, type=kind)
-        if kind == "array":  # all are the tokenizer's
+        if kind == "array":
             entry.update(element_type=TYPE_NAMES[field.types[-1]], n_elements=len(field.data))
+            if not field.name.startswith("tokenizer."):
+                entry["values"] = field.contents()
         else:
             value = field.contents()
             entry["value"] = value
@@ -394,10 +470,10 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def convert(peer, folder, case):
+def convert(peer, folder, case, options=()):
     out = folder / "model.gguf"
     subprocess.run([sys.executable, "-c", CONVERT, str(peer), folder, "--outfile", out, "--outtype", "f32",
-                    "--model-name", case], check=True, capture_output=True)
+                    "--model-name", case, *options], check=True, capture_output=True)
     sys.path.insert(0, str(peer / "gguf-py"))
     from gguf import GGUFReader
     return GGUFReader(out)
@@ -415,7 +491,8 @@ def tensors_of(reader, case):
             tensors.append(entry)
             continue
         assert values.dtype == np.float32, tensor.name
-        if tensor.name.startswith("rope_"):  # the converter computed it, or the settings have it
+        # The converter computed it, or the settings have it.
+        if tensor.name.startswith("rope_") or tensor.name.endswith("ssm_a"):
             entry["values"] = [float(v) for v in values]
         else:
             expected = weight(case, tensor.name, values.shape)
@@ -461,7 +538,7 @@ def make_case(peer, case):
         if isinstance(FAMILIES[family], Mxfp4Family):
             FAMILIES[family].pack(case, folder)
         write_tokenizer(folder)
-        reader = convert(peer, folder, case)
+        reader = convert(peer, folder, case, FAMILIES[family].options)
         description = dict(
             case=case, made_with=f"transformers {transformers.__version__}, float64",
             n_prompt_tokens=N_PROMPT_TOKENS, vocab_size=VOCAB_SIZE, logit_rows=LOGIT_ROWS,

@@ -58,13 +58,14 @@ std::vector<int64_t> windows_of(const Model& model) {
 }
 
 TEST(Architectures, AnUnknownOneIsRefusedByNameWithTheSupportedOnes) {
-  for (const std::string name : {"gemma4", "qwen35moe", "jina-bert-v2"}) {
+  for (const std::string name : {"gemma4", "qwen35moe", "jina-bert-v2", "clip"}) {
     const Result<Model> model = file_of(name).open();
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::unsupported);
     EXPECT_EQ(model.error().what, "the model's architecture is \"" + name +
                                       "\"; supported: bert, gemma2, gemma3, gpt-oss, llama, "
-                                      "mistral3, nomic-bert, phi3, qwen2, qwen2moe, qwen3, qwen3moe, smollm3");
+                                      "mistral3, nomic-bert, phi3, qwen2, qwen2moe, qwen3, qwen35, "
+                                      "qwen3moe, qwen3next, smollm3");
   }
 }
 
@@ -261,6 +262,62 @@ TEST(Architectures, AFileMayRouteItsExpertsOtherwise) {
   const Result<Model> unknown = file.open();
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::unsupported);
+}
+
+// One recurrent layer, then one of gated attention.
+TinyFile hybrid_file() {
+  TinyFile file = file_of("qwen35");
+  const std::string prefix = "qwen35.";
+  for (const auto& [key, value] :
+       {std::pair{"ssm.conv_kernel", 4u}, std::pair{"ssm.state_size", 8u},
+        std::pair{"ssm.group_count", 2u}, std::pair{"ssm.time_step_rank", 4u},
+        std::pair{"ssm.inner_size", 64u}, std::pair{"full_attention_interval", 2u}})
+    file.metadata[prefix + key] = value;
+  for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_output"})
+    file.remove_tensor("blk.0." + std::string(part) + ".weight");
+  for (const std::string layer : {"blk.0.", "blk.1."})
+    file.tensor(layer + "ffn_norm.weight").name = layer + "post_attention_norm.weight";
+  const std::vector<TinyFile::Tensor> added = {{"blk.0.attn_qkv.weight", DType::F32, {64, 96}},
+                                               {"blk.0.attn_gate.weight", DType::F32, {64, 64}},
+                                               {"blk.0.ssm_beta.weight", DType::F32, {64, 4}},
+                                               {"blk.0.ssm_alpha.weight", DType::F32, {64, 4}},
+                                               {"blk.0.ssm_a", DType::F32, {4}},
+                                               {"blk.0.ssm_dt.bias", DType::F32, {4}},
+                                               {"blk.0.ssm_conv1d.weight", DType::F32, {4, 96}},
+                                               {"blk.0.ssm_norm.weight", DType::F32, {16}},
+                                               {"blk.0.ssm_out.weight", DType::F32, {64, 64}},
+                                               {"blk.1.attn_q_norm.weight", DType::F32, {16}},
+                                               {"blk.1.attn_k_norm.weight", DType::F32, {16}}};
+  file.tensors.insert(file.tensors.end(), added.begin(), added.end());
+  file.tensor("blk.1.attn_q.weight").shape = {64, 128};
+  return file;
+}
+
+TEST(Architectures, HybridsKeepStatesBesideACache) {
+  const Result<Model> model = hybrid_file().open();
+  ASSERT_TRUE(model) << model.error().what;
+  const auto& groups = model->program().kv_groups;
+  ASSERT_EQ(groups.size(), 3);
+  EXPECT_EQ(groups[0].kind, ops::KvGroup::Kind::paged);
+  EXPECT_EQ(groups[0].n_layers, 1);
+  EXPECT_EQ(groups[1].state_floats, 3 * 96);
+  EXPECT_EQ(groups[2].state_floats, 4 * 8 * 16);
+  EXPECT_EQ(ops::kv_state_bytes(groups[2]), 4 * 4 * 8 * 16);
+}
+
+TEST(Architectures, HybridsRefuseWhatTheyCannotBe) {
+  const auto refusal = [](const char* key, uint32_t value) {
+    TinyFile file = hybrid_file();
+    file.metadata[std::string("qwen35.") + key] = value;
+    const Result<Model> model = file.open();
+    EXPECT_FALSE(model);
+    return model ? "" : model.error().what;
+  };
+  EXPECT_NE(refusal("ssm.group_count", 3).find("ssm.time_step_rank"), std::string::npos);
+  EXPECT_NE(refusal("ssm.inner_size", 66).find("ssm.inner_size"), std::string::npos);
+  EXPECT_NE(refusal("full_attention_interval", 3).find("no layer of attention"), std::string::npos);
+  EXPECT_NE(refusal("attention.value_length", 8).find("attention.value_length"), std::string::npos);
+  EXPECT_NE(refusal("nextn_predict_layers", 1).find("nextn_predict_layers"), std::string::npos);
 }
 
 TEST(Architectures, ExpertsAreRefusedByName) {

@@ -386,6 +386,113 @@ OpCase sigmoid_gate(int64_t n_gates, int64_t n_neighbours, int64_t rows) {
   return b.finish(out, tolerance(DType::F32, 4));
 }
 
+OpCase pick(int64_t first, int64_t n, int64_t stride, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), 2);
+  const ops::ValueId x = b.input(3 * stride), out = b.value(3 * n);
+  b.op(ops::Pick{x, first, n, stride, out});
+  return b.finish(out, 0);
+}
+
+OpCase l2_norm(int64_t head_dim, float spread, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), 3);
+  const ops::ValueId x = b.input(5 * head_dim, spread), out = b.value(5 * head_dim);
+  b.op(ops::L2Norm{x, head_dim, 1e-6f, out});
+  return b.finish(out, tolerance(DType::F32, head_dim));
+}
+
+// In layer 1 of 2, while layer 0 takes other inputs.
+OpCase causal_conv(int64_t channels, int64_t kernel, std::vector<CaseStep> steps) {
+  CaseBuilder b(std::move(steps), static_cast<uint64_t>(channels));
+  b.program().kv_groups.push_back(
+      {.kind = ops::KvGroup::Kind::state, .n_layers = 2, .state_floats = (kernel - 1) * channels});
+  ops::ValueId out = -1;
+  for (const int32_t layer : {0, 1}) {
+    const ops::WeightId weight =
+        b.weight(DType::F32, channels, kernel, ops::WeightRole::convolution);
+    const ops::ValueId x = b.input(channels);
+    out = b.value(channels);
+    b.op(ops::CausalConv{x, weight, 0, layer, out});
+    if (layer == 0) b.output(b.select(out));
+  }
+  return b.finish(out, tolerance(DType::F32, kernel + 8));
+}
+
+OpCase delta_gates(int64_t n_heads, int64_t rows) {
+  CaseBuilder b(one_sequence(rows), 5);
+  std::vector<float> decays(static_cast<size_t>(n_heads));
+  for (size_t i = 0; i < decays.size(); ++i) decays[i] = -0.02f - 0.3f * static_cast<float>(i);
+  const ops::WeightId a = b.weight(decays, 1, ops::WeightRole::bias);
+  const ops::WeightId dt_bias = b.weight(DType::F32, 1, n_heads, ops::WeightRole::bias);
+  const ops::ValueId alpha = b.input(n_heads, 4), beta = b.input(n_heads, 3);
+  const ops::ValueId out = b.value(2 * n_heads);
+  b.op(ops::DeltaGates{alpha, beta, a, dt_bias, out});
+  return b.finish(out, tolerance(DType::F32, 16));
+}
+
+struct DeltaShape {
+  int64_t n_heads = 4;
+  int64_t n_key_heads = 2;
+  int64_t key_dim = 16;
+  int64_t value_dim = 16;
+  bool interleaved = false;
+};
+
+// Gates and keys as a model makes them: states neither fade at once nor grow.
+OpCase delta_net(const DeltaShape& shape, std::vector<CaseStep> steps) {
+  CaseBuilder b(std::move(steps), static_cast<uint64_t>(shape.key_dim + shape.value_dim));
+  const int64_t n_heads = shape.n_heads, qk_width = 2 * shape.n_key_heads * shape.key_dim;
+  b.program().kv_groups.push_back({.kind = ops::KvGroup::Kind::state,
+                                   .n_layers = 2,
+                                   .state_floats = n_heads * shape.key_dim * shape.value_dim});
+  const ops::WeightId a =
+      b.weight(std::vector<float>(static_cast<size_t>(n_heads), -0.1f), 1, ops::WeightRole::bias);
+  const ops::WeightId dt_bias =
+      b.weight(std::vector<float>(static_cast<size_t>(n_heads), 0.5f), 1, ops::WeightRole::bias);
+  ops::ValueId out = -1;
+  for (const int32_t layer : {0, 1}) {
+    const ops::ValueId x = b.input(qk_width), qk = b.value(qk_width);
+    b.op(ops::L2Norm{x, shape.key_dim, 1e-6f, qk});
+    const ops::ValueId alpha = b.input(n_heads), beta = b.input(n_heads);
+    const ops::ValueId gates = b.value(2 * n_heads);
+    b.op(ops::DeltaGates{alpha, beta, a, dt_bias, gates});
+    const ops::ValueId v = b.input(n_heads * shape.value_dim);
+    out = b.value(n_heads * shape.value_dim);
+    b.op(ops::DeltaNet{qk, v, gates, 0, layer, n_heads, shape.n_key_heads, shape.interleaved, 0.25f,
+                       out});
+    if (layer == 0) b.output(b.select(out));
+  }
+  // A token's state is what all before it left, each rounded once.
+  return b.finish(out, tolerance(DType::F32, shape.key_dim + 256));
+}
+
+void add_recurrent(Cases& cases) {
+  for (const int64_t rows : {1, 7}) {
+    cases.push_back({fmt::format("Pick/first/rows_{}", rows), [=] { return pick(0, 5, 8, rows); }});
+    cases.push_back({fmt::format("Pick/last/rows_{}", rows), [=] { return pick(5, 3, 8, rows); }});
+    cases.push_back({fmt::format("L2Norm/rows_{}", rows), [=] { return l2_norm(24, 1, rows); }});
+    cases.push_back(
+        {fmt::format("L2Norm/small/rows_{}", rows), [=] { return l2_norm(8, 1e-3f, rows); }});
+    cases.push_back(
+        {fmt::format("DeltaGates/rows_{}", rows), [=] { return delta_gates(11, rows); }});
+  }
+  // Sequences that begin, go on by one token, by fewer than the kernel, by more, and side by side.
+  const std::vector<CaseStep> steps = {
+      {{0, 1}}, {{0, 2}, {1, 9}}, {{1, 1}, {0, 1}, {2, 40}}, {{2, 1}, {0, 7}}};
+  for (const int64_t kernel : {2, 4})
+    for (const int64_t channels : {3, 80})
+      cases.push_back({fmt::format("CausalConv/kernel_{}/channels_{}", kernel, channels),
+                       [=] { return causal_conv(channels, kernel, steps); }});
+  const auto add = [&](const char* name, const DeltaShape& shape) {
+    cases.push_back({fmt::format("DeltaNet/{}", name), [=] { return delta_net(shape, steps); }});
+  };
+  add("shared_keys", {});
+  add("interleaved_keys", {.interleaved = true});
+  add("one_head", {.n_heads = 1, .n_key_heads = 1});
+  add("uneven", {.n_heads = 6, .n_key_heads = 3, .key_dim = 13, .value_dim = 21});
+  add("narrow", {.n_heads = 3, .n_key_heads = 1, .key_dim = 2, .value_dim = 5});
+  add("wide", {.n_heads = 2, .n_key_heads = 2, .key_dim = 64, .value_dim = 64});
+}
+
 struct RouterShape {
   int64_t n_experts = 16;
   int64_t n_used = 4;
@@ -607,6 +714,7 @@ std::vector<NamedCase> op_cases() {
   add_elementwise(cases);
   add_experts(cases);
   add_lora(cases);
+  add_recurrent(cases);
   return cases;
 }
 

@@ -271,6 +271,81 @@ class Evaluation {
     }
   }
 
+  void evaluate(const ops::Pick& op) {
+    value(op.out).clear();
+    const auto stride = static_cast<size_t>(op.stride);
+    for (const Row& x : value(op.x)) {
+      Row& out = value(op.out).emplace_back();
+      for (size_t i = 0; i < x.size(); ++i)
+        if (i % stride >= static_cast<size_t>(op.first) &&
+            i % stride < static_cast<size_t>(op.first + op.n))
+          out.push_back(x[i]);
+    }
+  }
+
+  void evaluate(const ops::L2Norm& op) {
+    value(op.out) = value(op.x);
+    const auto n = static_cast<size_t>(op.head_dim);
+    for (Row& row : value(op.out))
+      for (size_t first = 0; first < row.size(); first += n) {
+        double* x = row.data() + first;
+        const double length = std::sqrt(dot(x, x, n) + static_cast<double>(op.eps));
+        for (size_t i = 0; i < n; ++i) x[i] /= length;
+      }
+  }
+
+  void evaluate(const ops::CausalConv& op) {
+    const Rows& kernels = weight(op.weight);
+    value(op.out) = value(op.x);
+    for_each_token([&](int32_t sequence, size_t row, int64_t) {
+      Rows& seen = states_[{op.kv_group, op.layer, sequence}];
+      seen.push_back(value(op.x)[row]);
+      for (size_t channel = 0; channel < kernels.size(); ++channel) {
+        double sum = 0;
+        for (size_t back = 0; back < kernels[channel].size() && back < seen.size(); ++back)
+          sum += kernels[channel][kernels[channel].size() - 1 - back] *
+                 seen[seen.size() - 1 - back][channel];
+        value(op.out)[row][channel] = sum * sigmoid(sum);
+      }
+    });
+  }
+
+  void evaluate(const ops::DeltaGates& op) {
+    value(op.out) = value(op.alpha);
+    for (size_t row = 0; row < value(op.out).size(); ++row) {
+      Row& out = value(op.out)[row];
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = std::exp(weight(op.a)[0][i] *
+                          std::log(1 + std::exp(out[i] + weight(op.dt_bias)[0][i])));
+      for (const double beta : value(op.beta)[row]) out.push_back(sigmoid(beta));
+    }
+  }
+
+  void evaluate(const ops::DeltaNet& op) {
+    value(op.out) = value(op.v);
+    const auto n_heads = static_cast<size_t>(op.n_heads);
+    const auto n_key_heads = static_cast<size_t>(op.n_key_heads);
+    for_each_token([&](int32_t sequence, size_t row, int64_t) {
+      const Row &qk = value(op.qk)[row], &gates = value(op.gates)[row];
+      const size_t key_dim = qk.size() / 2 / n_key_heads;
+      const size_t value_dim = value(op.v)[row].size() / n_heads;
+      Rows& columns = states_[{op.kv_group, op.layer, sequence}];  // (n_heads * value_dim, key_dim)
+      columns.resize(n_heads * value_dim, Row(key_dim));
+      for (size_t at = 0; at < columns.size(); ++at) {
+        const size_t head = at / value_dim;
+        const size_t key_head = op.interleaved ? head % n_key_heads : head * n_key_heads / n_heads;
+        const double* q = qk.data() + key_head * key_dim;
+        const double* k = q + n_key_heads * key_dim;
+        Row& state = columns[at];
+        for (double& x : state) x *= gates[head];
+        const double change =
+            gates[n_heads + head] * (value(op.v)[row][at] - dot(k, state.data(), key_dim));
+        for (size_t i = 0; i < key_dim; ++i) state[i] += k[i] * change;
+        value(op.out)[row][at] = static_cast<double>(op.scale) * dot(q, state.data(), key_dim);
+      }
+    });
+  }
+
   void evaluate(const ops::Route& op) {
     value(op.out).clear();
     for (const Row& logits : value(op.logits)) {
@@ -355,6 +430,8 @@ class Evaluation {
   std::vector<Rows> weights_;  // by WeightId
   std::vector<Rows> values_;   // by ValueId
   std::map<std::tuple<int32_t, int32_t, int32_t>, Past> past_;
+  // By kv_group, layer and sequence, likewise: what a state has to remember.
+  std::map<std::tuple<int32_t, int32_t, int32_t>, Rows> states_;
   const CaseStep* step_ = nullptr;
   const CaseInput* input_ = nullptr;
 };

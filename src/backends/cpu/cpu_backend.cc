@@ -56,6 +56,8 @@ class Run {
     if (std::holds_alternative<ops::ExpertMatMul>(op)) return expert_mat_muls(at);
     if (is_row_wise(op)) return row_chain(at);
     if (const auto* attention = std::get_if<ops::Attention>(&op)) run(*attention, step_);
+    if (const auto* conv = std::get_if<ops::CausalConv>(&op)) run(*conv, step_);
+    if (const auto* net = std::get_if<ops::DeltaNet>(&op)) run(*net, step_);
     if (const auto* lora = std::get_if<ops::Lora>(&op)) run(*lora, step_);
     if (const auto* select = std::get_if<ops::SelectOutputs>(&op)) run(*select, step_);
     return at + 1;

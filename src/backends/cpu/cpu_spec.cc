@@ -27,9 +27,7 @@ Result<void> supports_cache_type(DType dtype, int64_t dim, std::string_view what
 }
 
 Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
-  if (kv.kind != ops::KvGroup::Kind::paged)
-    return fail(ErrorCode::unsupported, "cpu keeps paged caches only, not a recurrent state",
-                "choose a model with attention");
+  if (kv.kind == ops::KvGroup::Kind::state) return {};
   if (limits.kv_block_tokens > kSplitTokens ||
       !std::has_single_bit(static_cast<uint64_t>(limits.kv_block_tokens)))
     return fail(ErrorCode::unsupported,
@@ -41,7 +39,8 @@ Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
 
 bool must_be_f32(ops::WeightRole role) {
   return role == ops::WeightRole::norm || role == ops::WeightRole::bias ||
-         role == ops::WeightRole::sinks || role == ops::WeightRole::rope_factors;
+         role == ops::WeightRole::sinks || role == ops::WeightRole::rope_factors ||
+         role == ops::WeightRole::convolution;
 }
 
 Result<void> supports_weight(const ops::WeightDecl& weight) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,13 @@ class CpuExecutable final : public ops::Executable {
   KvPlace kv_place(int32_t group, int32_t layer) {
     const auto i = static_cast<size_t>(group);
     return kv_layouts_[i].place(reinterpret_cast<uint8_t*>(pools_[i].data()), layer);
+  }
+  // The state of a sequence: (state_floats).  Requires: a group of states.
+  float* state(int32_t group, int32_t layer, std::span<const int32_t> block_table) {
+    const auto i = static_cast<size_t>(group);
+    const KvLayout& layout = kv_layouts_[i];
+    return reinterpret_cast<float*>(pools_[i].data() + block_table[0] * layout.block_bytes +
+                                    layer * layout.layer_bytes);
   }
   void copy_block(int32_t group, int32_t from, int32_t to);
 

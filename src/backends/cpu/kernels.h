@@ -129,6 +129,22 @@ struct RopeArgs {
   RopePairs pairs;
 };
 
+// Some tokens of one head of a DeltaNet.
+struct DeltaNetArgs {
+  int64_t n_tokens;
+  int64_t key_dim;
+  float scale;
+  const float* q;  // (n_tokens, qk_stride)
+  const float* k;  // (n_tokens, qk_stride)
+  int64_t qk_stride;
+  const float* v;  // (n_tokens, v_stride)
+  float* out;      // (n_tokens, v_stride)
+  int64_t v_stride;
+  const float* stay;   // (n_tokens, gate_stride)
+  const float* write;  // (n_tokens, gate_stride)
+  int64_t gate_stride;
+};
+
 enum class GluKind : uint8_t { silu, gelu_tanh, gelu, clamped_swish };
 
 struct Kernels {
@@ -163,6 +179,9 @@ struct Kernels {
   // gate (n_gates), x and out (n_gates, n_neighbours)
   void (*sigmoid_gate)(const float* x, const float* gate, int64_t n_gates, int64_t n_neighbours,
                        float* out);
+
+  // The first n_columns of a head's values, at most 16.  state (key_dim, n_columns)
+  void (*delta_net)(const DeltaNetArgs&, int64_t n_columns, float* state);
 
   // Stores one row of keys and of values at `position` of the sequence that owns `block_table`.
   void (*write_key[kNKvTypes])(const KvWriteArgs&, const int32_t* block_table, int64_t row,

@@ -15,15 +15,16 @@ constexpr int64_t round_up(int64_t n, int64_t multiple) {
 }
 
 // The pool of one KvGroup: (n_blocks, n_layers, keys then values), so that a kv_block is one piece.
+// Of states: (n_blocks, n_layers, state_floats).
 struct KvLayout {
-  int64_t n_blocks;
-  int64_t block_tokens;
-  int64_t block_bytes;
-  int64_t layer_bytes;   // of one layer in one block
-  int64_t values_bytes;  // where the values begin within a layer
-  int64_t k_head_bytes;
-  int64_t v_head_bytes;
-  int64_t v_row_bytes;
+  int64_t n_blocks = 0;
+  int64_t block_tokens = 0;
+  int64_t block_bytes = 0;
+  int64_t layer_bytes = 0;   // of one layer in one block
+  int64_t values_bytes = 0;  // where the values begin within a layer
+  int64_t k_head_bytes = 0;
+  int64_t v_head_bytes = 0;
+  int64_t v_row_bytes = 0;
 
   int64_t pool_bytes() const { return n_blocks * block_bytes; }
   KvPlace place(uint8_t* pool, int32_t layer) const;

@@ -14,7 +14,9 @@ constexpr bool kIsRowWise =
     std::is_same_v<Op, ops::Rope> || std::is_same_v<Op, ops::KvWrite> ||
     std::is_same_v<Op, ops::Glu> || std::is_same_v<Op, ops::Add> ||
     std::is_same_v<Op, ops::Softcap> || std::is_same_v<Op, ops::SigmoidGate> ||
-    std::is_same_v<Op, ops::Route> || std::is_same_v<Op, ops::ExpertSum>;
+    std::is_same_v<Op, ops::Pick> || std::is_same_v<Op, ops::L2Norm> ||
+    std::is_same_v<Op, ops::DeltaGates> || std::is_same_v<Op, ops::Route> ||
+    std::is_same_v<Op, ops::ExpertSum>;
 
 // A value with the rows of a row-wise op, as wide as what the op does for each.
 ops::ValueId rows_of(const ops::Op& op) {

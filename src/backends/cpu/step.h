@@ -95,6 +95,8 @@ void run_expert_mat_muls(std::span<const ops::ExpertMatMul* const> ops, const Ex
                          const Step& step);
 
 void run(const ops::Attention& op, const Step& step);
+void run(const ops::CausalConv& op, const Step& step);
+void run(const ops::DeltaNet& op, const Step& step);
 void run(const ops::Lora& op, const Step& step);
 void run(const ops::SelectOutputs& op, const Step& step);
 
@@ -109,6 +111,9 @@ void run_rows(const ops::Activate& op, RowRange rows, const Step& step);
 void run_rows(const ops::Add& op, RowRange rows, const Step& step);
 void run_rows(const ops::Softcap& op, RowRange rows, const Step& step);
 void run_rows(const ops::SigmoidGate& op, RowRange rows, const Step& step);
+void run_rows(const ops::Pick& op, RowRange rows, const Step& step);
+void run_rows(const ops::L2Norm& op, RowRange rows, const Step& step);
+void run_rows(const ops::DeltaGates& op, RowRange rows, const Step& step);
 void run_rows(const ops::Route& op, RowRange rows, const Step& step);
 void run_rows(const ops::ExpertSum& op, RowRange rows, const Step& step);
 

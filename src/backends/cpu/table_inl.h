@@ -9,6 +9,7 @@
 #include "backends/cpu/packed_matmul_inl.h"
 #include "backends/cpu/dot_inl.h"
 #include "backends/cpu/elementwise_inl.h"
+#include "backends/cpu/delta_net_inl.h"
 #include "backends/cpu/cache_inl.h"
 #include "backends/cpu/attention_inl.h"
 
@@ -43,6 +44,7 @@ constexpr Kernels make_kernels(const char* name) {
       .add = add,
       .softcap = softcap,
       .sigmoid_gate = sigmoid_gate,
+      .delta_net = delta_net,
       // In the order of KvType.
       .write_key = {write_key<PlainKeys<CacheF32>>, write_key<PlainKeys<CacheF16>>,
                     write_key<PlainKeys<CacheBF16>>, write_key<Q8_0Keys>, write_key<Q4_0Keys>},

@@ -1,4 +1,5 @@
-// The keys and values of one KvGroup, as the cache's dtypes, by kv_block.
+// The keys and values of one KvGroup, as the cache's dtypes, by kv_block; or its states, one to a
+// block.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,11 @@ class Cache {
            kv_.n_kv_heads * key_bytes_ + head * value_bytes_;
   }
 
+  // The state of a sequence: (state_floats).  Requires: a group of states.
+  float* state(int32_t layer, std::span<const int32_t> block_table) {
+    return reinterpret_cast<float*>(bytes_.data() + token_offset(layer, block_table, 0));
+  }
+
   void copy_block(int32_t from, int32_t to);
 
   const ops::KvGroup& group() const { return kv_; }
@@ -47,7 +53,8 @@ class Cache {
   int64_t key_bytes_;    // of one head
   int64_t value_bytes_;  // of one head
   int64_t token_bytes_;  // of one layer
-  hw::Buffer bytes_;     // (n_layers, n_blocks, block_tokens, keys of all heads then values)
+  // (n_layers, n_blocks, block_tokens, keys of all heads then values); a state is one token.
+  hw::Buffer bytes_;
 };
 
 }  // namespace hwtv::ref

@@ -28,7 +28,8 @@ void fill_panel(const ops::WeightDecl& decl, const std::byte* bytes, int64_t pan
 
 bool is_vector(ops::WeightRole role) {
   return role == ops::WeightRole::norm || role == ops::WeightRole::bias ||
-         role == ops::WeightRole::sinks || role == ops::WeightRole::rope_factors;
+         role == ops::WeightRole::sinks || role == ops::WeightRole::rope_factors ||
+         role == ops::WeightRole::convolution;
 }
 
 int64_t weight_bytes(const ops::WeightDecl& decl) {

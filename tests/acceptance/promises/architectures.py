@@ -13,7 +13,7 @@ from promises.place import BUILD, ROOT, Failed, Missing
 
 CASES = ROOT / "tests/golden/cases"
 WITHIN = 2e-5  # of the range of the logits
-WITHIN_INT8 = 1.8e-2  # where activations may be rounded to 8 bits: derived in golden_test.cc
+WITHIN_INT8 = 1.2e-2  # where activations may be rounded to 8 bits: derived in golden_test.cc
 REF, CPU = "RefGivesTheLogitsOfTransformers", "EveryCpuTableGivesTheLogitsOfTransformers"
 CHUNKS = "ChunksChangeNoBit"
 SEEN = ("NoKeyIsReadPast", "NoTensorIsReadPast")
