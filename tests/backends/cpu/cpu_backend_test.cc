@@ -159,9 +159,6 @@ TEST(CpuSpec, RefusesByName) {
   model.program.kv_groups[0].head_dim = 40;
   model.limits.k_dtype = DType::Q8_0;
   EXPECT_EQ(refusal(model), "keys of 40 elements cannot be kept as Q8_0: its blocks have 32");
-  model = SmallModel();
-  model.program.kv_groups[0].kind = ops::KvGroup::Kind::state;
-  EXPECT_EQ(refusal(model), "cpu keeps paged caches only, not a recurrent state");
 }
 
 TEST(CpuBackend, RefusesAShard) {

@@ -113,10 +113,6 @@ TEST_F(RefBackendTest, RefusesByName) {
               p.program.kv_groups[0].value_dim = 48;
             }).find("values of 48 elements cannot be kept as Q8_0"),
             std::string::npos);
-  EXPECT_NE(refusal([](SmallProgram& p) {
-              p.program.kv_groups[0].kind = ops::KvGroup::Kind::state;
-            }).find("recurrent state"),
-            std::string::npos);
 }
 
 TEST_F(RefBackendTest, RefusesPartsOfAWeight) {
