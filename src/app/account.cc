@@ -130,13 +130,10 @@ Account make_account(Session& session, const AnswerFacts& facts) {
     // A step reads everything once, however many tokens it gives.
     const double steps_per_token =
         static_cast<double>(decode.n_steps) / static_cast<double>(decode.n_tokens);
-    const ops::Program& program = session.model().program();
     account.decode_kv_token_bytes =
-        steps_per_token *
-        (state_step_bytes(program) +
-         kv_token_bytes(session) * mean_context_tokens(facts.n_prompt, decode.n_tokens));
-    account.decode_token_bytes =
-        steps_per_token * step_weight_bytes(program) + account.decode_kv_token_bytes;
+        steps_per_token * cache_step_bytes(session, facts.n_prompt, decode.n_tokens);
+    account.decode_token_bytes = steps_per_token * step_weight_bytes(session.model().program()) +
+                                 account.decode_kv_token_bytes;
     if (session.draft()) account.draft = draft_share(*session.draft(), facts, decode.n_tokens);
     account.decode_token_ops = decode.work.n_ops() / static_cast<double>(decode.n_tokens);
   }

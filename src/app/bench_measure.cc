@@ -103,12 +103,9 @@ Result<void> BenchMeasure::measure_decode(BenchResult& result) {
     HWTV_TRY(kept.emplace_back(), engine.add(request_for(session_, prompts.back(), 0, true)));
   }
   HWTV_TRY_VOID(compute_all());
-  const ops::Program& program = session_.model().program();
   result.step_bytes =
-      step_weight_bytes(program) +
-      static_cast<double>(test.n_seqs) *
-          (state_step_bytes(program) +
-           kv_token_bytes(session_) * mean_context_tokens(test.n_prompt, test.n_decode));
+      step_weight_bytes(session_.model().program()) +
+      static_cast<double>(test.n_seqs) * cache_step_bytes(session_, test.n_prompt, test.n_decode);
   const double start_s = session_.clock().now_s();
   do {
     HWTV_TRY_VOID(decode_once(prompts, kept, result));

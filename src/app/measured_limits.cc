@@ -39,13 +39,6 @@ double step_weight_bytes(const ops::Program& program) {
   return n_bytes;
 }
 
-double state_step_bytes(const ops::Program& program) {
-  double n_bytes = 0;
-  for (const ops::KvGroup& group : program.kv_groups)
-    n_bytes += 2 * static_cast<double>(ops::kv_state_bytes(group));
-  return n_bytes;
-}
-
 double kv_token_bytes(const ops::Program& program, const engine::EngineConfig& config) {
   double n_bytes = 0;
   for (const ops::KvGroup& group : program.kv_groups)
@@ -59,6 +52,13 @@ double kv_token_bytes(const Session& session) {
 
 double mean_context_tokens(int64_t n_prompt, int64_t n_decoded) {
   return static_cast<double>(n_prompt) + (static_cast<double>(n_decoded) + 1) / 2;
+}
+
+double cache_step_bytes(const Session& session, int64_t n_prompt, int64_t n_decoded) {
+  double state_bytes = 0;
+  for (const ops::KvGroup& group : session.model().program().kv_groups)
+    state_bytes += 2 * static_cast<double>(ops::kv_state_bytes(group));
+  return state_bytes + kv_token_bytes(session) * mean_context_tokens(n_prompt, n_decoded);
 }
 
 std::string main_kernel(const Session& session) {

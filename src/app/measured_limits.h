@@ -13,9 +13,6 @@ namespace hwtv::app {
 // embedding one row only.
 double step_weight_bytes(const ops::Program& program);
 
-// What a step reads and writes of one sequence's states.
-double state_step_bytes(const ops::Program& program);
-
 // Cache bytes of one token of one sequence, keys and values of all layers.
 double kv_token_bytes(const ops::Program& program, const engine::EngineConfig& config);
 double kv_token_bytes(const Session& session);
@@ -23,6 +20,10 @@ double kv_token_bytes(const Session& session);
 // Tokens of the cache that a decoded token reads, mean over n_decoded of them after n_prompt: the
 // one at position p reads p + 1.
 double mean_context_tokens(int64_t n_prompt, int64_t n_decoded);
+
+// Cache bytes that a decode step of one sequence moves, mean over n_decoded of them after n_prompt:
+// it reads keys and values, and reads and writes states.
+double cache_step_bytes(const Session& session, int64_t n_prompt, int64_t n_decoded);
 
 // The kernel that the most weight bytes go through.
 std::string main_kernel(const Session& session);

@@ -63,9 +63,7 @@ std::string_view finish_reason_name(FinishReason reason) {
 }
 
 bool can_take_back(const ops::Program& program) {
-  return std::none_of(
-      program.kv_groups.begin(), program.kv_groups.end(),
-      [](const ops::KvGroup& group) { return group.kind == ops::KvGroup::Kind::state; });
+  return std::ranges::none_of(program.kv_groups, &ops::KvGroup::is_state);
 }
 
 ops::Limits limits_for(const EngineConfig& asked, const ops::Program& program) {
@@ -78,9 +76,8 @@ ops::Limits limits_for(const EngineConfig& asked, const ops::Program& program) {
   limits.context_tokens_max = config.context_tokens_max;
   limits.kv_block_tokens = config.kv_block_tokens;
   for (const ops::KvGroup& group : program.kv_groups)
-    limits.n_kv_blocks.push_back(group.kind == ops::KvGroup::Kind::state
-                                     ? kStatesPerSequence * config.n_seqs_max
-                                     : pool_blocks(config));
+    limits.n_kv_blocks.push_back(group.is_state() ? kStatesPerSequence * config.n_seqs_max
+                                                  : pool_blocks(config));
   limits.k_dtype = config.k_dtype;
   limits.v_dtype = config.v_dtype;
   return limits;
@@ -240,9 +237,7 @@ void Engine::take_over(Sequence& sequence, SequenceId kept) {
   kept_.erase(at);
 }
 
-bool Engine::is_state(size_t group) const {
-  return model_.program().kv_groups[group].kind == ops::KvGroup::Kind::state;
-}
+bool Engine::is_state(size_t group) const { return model_.program().kv_groups[group].is_state(); }
 
 // Keeps the states as they are after the prompt: what a next prompt most likely begins with.
 void Engine::save_states(Sequence& sequence) {

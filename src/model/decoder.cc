@@ -331,35 +331,15 @@ Result<void> check_causal(const gguf::File& file, const ModelConfig& config) {
       .unsupported("attention.causal", "is false, and this architecture is run as a decoder");
 }
 
-}  // namespace
-
-Decoder plain_decoder(const ModelConfig& config, ops::RopeConfig::Pairs pairs) {
-  ops::RopeConfig rope = config.rope;
-  rope.pairs = pairs;
-  Decoder decoder;
-  decoder.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
-  decoder.layers.assign(static_cast<size_t>(config.n_layers), {rope, rope});
-  return decoder;
+// Whether a layer is of the kind that a file flags, or that all are but each `interval`th.
+bool follows_pattern(const std::optional<std::vector<bool>>& flags, int64_t interval,
+                     int64_t layer) {
+  return flags ? (*flags)[static_cast<size_t>(layer)] : layer % interval < interval - 1;
 }
 
-Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_t interval,
-                         Decoder& decoder) {
-  constexpr std::string_view kPattern = "attention.sliding_window_pattern";
-  const auto n_layers = static_cast<int64_t>(decoder.layers.size());
-  HWTV_TRY(const std::optional<std::vector<bool>> flags,
-           metadata.find_layer_flags(kPattern, n_layers));
-  if (!flags) {
-    HWTV_TRY(interval, metadata.count_or(kPattern, interval));
-  }
-  for (int64_t layer = 0; layer < n_layers; ++layer) {
-    const auto at = static_cast<size_t>(layer);
-    if (flags ? (*flags)[at] : layer % interval < interval - 1)
-      decoder.layers[at].window_tokens = window_tokens;
-  }
-  return {};
-}
-
-Result<void> add_delta_nets(const Metadata& metadata, int64_t interval, Decoder& decoder) {
+// What the delta nets are, and which layers: all but each fourth, or as the file has it.
+Result<void> read_delta_nets(const Metadata& metadata, Decoder& decoder) {
+  constexpr int64_t kInterval = 4;
   DeltaNetShape& net = decoder.delta_net;
   HWTV_TRY(const int64_t n_guessing, metadata.count_or("nextn_predict_layers", 0, {.min = 0}));
   if (n_guessing > 0)
@@ -382,12 +362,48 @@ Result<void> add_delta_nets(const Metadata& metadata, int64_t interval, Decoder&
   const auto n_layers = static_cast<int64_t>(decoder.layers.size());
   HWTV_TRY(const std::optional<std::vector<bool>> flags,
            metadata.find_layer_flags("attention.recurrent_layers", n_layers));
-  HWTV_TRY(interval, metadata.count_or("full_attention_interval", interval));
+  HWTV_TRY(const int64_t interval, metadata.count_or("full_attention_interval", kInterval));
   for (int64_t layer = 0; layer < n_layers; ++layer) {
-    const auto at = static_cast<size_t>(layer);
-    decoder.layers[at].is_recurrent = flags ? (*flags)[at] : layer % interval < interval - 1;
+    decoder.layers[static_cast<size_t>(layer)].is_recurrent =
+        follows_pattern(flags, interval, layer);
   }
   return {};
+}
+
+}  // namespace
+
+Decoder plain_decoder(const ModelConfig& config, ops::RopeConfig::Pairs pairs) {
+  ops::RopeConfig rope = config.rope;
+  rope.pairs = pairs;
+  Decoder decoder;
+  decoder.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
+  decoder.layers.assign(static_cast<size_t>(config.n_layers), {rope, rope});
+  return decoder;
+}
+
+Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_t interval,
+                         Decoder& decoder) {
+  constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+  const auto n_layers = static_cast<int64_t>(decoder.layers.size());
+  HWTV_TRY(const std::optional<std::vector<bool>> flags,
+           metadata.find_layer_flags(kPattern, n_layers));
+  if (!flags) {
+    HWTV_TRY(interval, metadata.count_or(kPattern, interval));
+  }
+  for (int64_t layer = 0; layer < n_layers; ++layer) {
+    if (follows_pattern(flags, interval, layer))
+      decoder.layers[static_cast<size_t>(layer)].window_tokens = window_tokens;
+  }
+  return {};
+}
+
+Result<Decoder> delta_net_decoder(const ModelConfig& config, const Metadata& metadata) {
+  Decoder decoder = plain_decoder(config, ops::RopeConfig::Pairs::halves);
+  decoder.has_qk_norm = true;
+  decoder.has_gate = true;
+  decoder.ffn_norm = "post_attention_norm";
+  HWTV_TRY_VOID(read_delta_nets(metadata, decoder));
+  return decoder;
 }
 
 Result<Experts> read_experts(const gguf::File& file, const ModelConfig& config, Experts family) {

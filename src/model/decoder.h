@@ -71,9 +71,10 @@ Decoder plain_decoder(const ModelConfig& config, ops::RopeConfig::Pairs pairs);
 Result<void> add_windows(const Metadata& metadata, int64_t window_tokens, int64_t interval,
                          Decoder& decoder);
 
-// Makes all layers recurrent but each `interval`th, or those that attention.recurrent_layers names;
-// reads what their delta nets are.  Errors: corrupt_file.
-Result<void> add_delta_nets(const Metadata& metadata, int64_t interval, Decoder& decoder);
+// The decoder of Qwen3-Next: gated attention in each full_attention_interval'th layer, or where
+// attention.recurrent_layers says no; gated delta nets in all others.
+// Errors: corrupt_file; unsupported (layers that guess further tokens).
+Result<Decoder> delta_net_decoder(const ModelConfig& config, const Metadata& metadata);
 
 // The experts of every layer; what the file does not say of them stays as in `family`.
 // Errors: corrupt_file; unsupported (another way of routing).

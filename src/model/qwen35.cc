@@ -8,13 +8,8 @@ namespace hwtv::model {
 
 Result<ops::Program> record_qwen35(const ModelConfig& config, const gguf::File& file,
                                    const RecordOptions& options) {
-  constexpr int64_t kInterval = 4;
-  Decoder decoder = plain_decoder(config, ops::RopeConfig::Pairs::halves);
-  decoder.has_qk_norm = true;
-  decoder.has_gate = true;
-  decoder.ffn_norm = "post_attention_norm";
+  HWTV_TRY(Decoder decoder, delta_net_decoder(config, Metadata(file, config.architecture)));
   decoder.delta_net.interleaved = true;
-  HWTV_TRY_VOID(add_delta_nets(Metadata(file, config.architecture), kInterval, decoder));
   return record_decoder(decoder, config, file, options);
 }
 

@@ -182,13 +182,17 @@ ops::LoraPair Recorder::add_pair(size_t adapter, const Adapter::Pair& pair,
                                 .first_row = first_row,
                                 .adapter = index});
   };
-  const auto declared = std::ranges::find_if(program_.weights, [&](const ops::WeightDecl& decl) {
-    return decl.adapter == index && decl.name == pair.a->name;
-  });
-  const ops::WeightId a = declared == program_.weights.end()
-                              ? declare(*pair.a, 0, pair.rank())
-                              : static_cast<ops::WeightId>(declared - program_.weights.begin());
+  ops::WeightId a = find_reduction(index, pair);
+  if (a == ops::kNoWeight) a = declare(*pair.a, 0, pair.rank());
   return {index, a, declare(*pair.b, base.first_row, base.n_rows), pair.scale};
+}
+
+ops::WeightId Recorder::find_reduction(int32_t adapter, const Adapter::Pair& pair) const {
+  const std::vector<ops::WeightDecl>& weights = program_.weights;
+  const auto at = std::ranges::find_if(weights, [&](const ops::WeightDecl& decl) {
+    return decl.adapter == adapter && decl.name == pair.a->name;
+  });
+  return at == weights.end() ? ops::kNoWeight : static_cast<ops::WeightId>(at - weights.begin());
 }
 
 ops::ValueId Recorder::matmul_next(StackedRows& rows, const std::string& name, ops::ValueId x,
@@ -326,11 +330,7 @@ Result<void> Recorder::check_all_used() const {
 Result<void> Recorder::check_adapted() const {
   for (size_t i = 0; i < adapters_.size(); ++i)
     for (const Adapter::Pair& pair : adapters_[i].pairs()) {
-      const bool is_declared =
-          std::ranges::any_of(program_.weights, [&](const ops::WeightDecl& decl) {
-            return decl.adapter == static_cast<int32_t>(i) && decl.name == pair.a->name;
-          });
-      if (!is_declared)
+      if (find_reduction(static_cast<int32_t>(i), pair) == ops::kNoWeight)
         return fail(
             ErrorCode::unsupported,
             fmt::format("{} adapts {}, which is no matrix of a plain product here",

@@ -121,6 +121,8 @@ class Recorder {
   ops::ValueId adapted(const std::string& name, ops::ValueId x, ops::WeightId weight,
                        ops::ValueId base);
   ops::LoraPair add_pair(size_t adapter, const Adapter::Pair& pair, const ops::WeightDecl& base);
+  // The pair's lora_a as it was declared; kNoWeight: it was not.
+  ops::WeightId find_reduction(int32_t adapter, const Adapter::Pair& pair) const;
   ops::ValueId like(const std::string& name, ops::ValueId x, int64_t width);
 
   const gguf::File& file_;

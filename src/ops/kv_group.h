@@ -21,6 +21,8 @@ struct KvGroup {
   // Of a state: floats of one layer.  A sequence has one block of it, the first of its table, and
   // what that holds counts as zeros for a slice that begins at position 0.
   int64_t state_floats = 0;
+
+  bool is_state() const { return kind == Kind::state; }
 };
 
 // Bytes of a sequence's state over all layers of the group; 0 for a paged one.

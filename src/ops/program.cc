@@ -279,7 +279,7 @@ class ShapeCheck {
   // Floats of one layer of a group of states.
   int64_t state(int32_t kv_group, int32_t layer) const {
     const KvGroup& states = group(kv_group, layer);
-    CHECK(states.kind == KvGroup::Kind::state);
+    CHECK(states.is_state());
     return states.state_floats;
   }
   const KvGroup& group(int32_t id, int32_t layer) const {

@@ -40,7 +40,7 @@ enum class WeightRole {
   sinks,
   rope_factors,
   convolution,  // (channels, kernel)
-  adapter,  // a matrix of a LoRA pair
+  adapter,      // a matrix of a LoRA pair
 };
 std::string_view weight_role_name(WeightRole role);
 

@@ -27,7 +27,7 @@ Result<void> supports_cache_type(DType dtype, int64_t dim, std::string_view what
 }
 
 Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
-  if (kv.kind == ops::KvGroup::Kind::state) return {};
+  if (kv.is_state()) return {};
   if (limits.kv_block_tokens > kSplitTokens ||
       !std::has_single_bit(static_cast<uint64_t>(limits.kv_block_tokens)))
     return fail(ErrorCode::unsupported,

@@ -89,7 +89,7 @@ KvLayout kv_layout(const ops::KvGroup& kv, size_t group, const ops::Limits& limi
   KvLayout layout;
   layout.n_blocks = limits.n_kv_blocks[group];
   layout.block_tokens = limits.kv_block_tokens;
-  if (kv.kind == ops::KvGroup::Kind::state) {
+  if (kv.is_state()) {
     layout.layer_bytes = kv.state_floats * static_cast<int64_t>(sizeof(float));
     layout.block_bytes = kv.n_layers * layout.layer_bytes;
     return layout;

@@ -16,14 +16,13 @@ Cache::Cache(const ops::KvGroup& kv, size_t group, const ops::Limits& limits)
       key_bytes_(dtype_bytes(limits.k_dtype, kv.head_dim)),
       value_bytes_(dtype_bytes(limits.v_dtype, kv.value_dim)),
       token_bytes_(kv.n_kv_heads * (key_bytes_ + value_bytes_)) {
-  if (kv.kind != ops::KvGroup::Kind::state) return;
+  if (!kv.is_state()) return;
   block_tokens_ = 1;
   token_bytes_ = kv.state_floats * static_cast<int64_t>(sizeof(float));
 }
 
 int64_t Cache::n_bytes(const ops::KvGroup& kv, size_t group, const ops::Limits& limits) {
-  if (kv.kind == ops::KvGroup::Kind::state)
-    return limits.n_kv_blocks[group] * ops::kv_state_bytes(kv);
+  if (kv.is_state()) return limits.n_kv_blocks[group] * ops::kv_state_bytes(kv);
   return limits.n_kv_blocks[group] * limits.kv_block_tokens *
          ops::kv_token_bytes(kv, limits.k_dtype, limits.v_dtype);
 }

@@ -10,7 +10,7 @@ namespace hwtv::ref {
 namespace {
 
 Result<void> supports_cache(const ops::KvGroup& kv, const ops::Limits& limits) {
-  if (kv.kind == ops::KvGroup::Kind::state) return {};
+  if (kv.is_state()) return {};
   for (const auto& [dtype, dim, what] : {std::tuple{limits.k_dtype, kv.head_dim, "keys"},
                                          std::tuple{limits.v_dtype, kv.value_dim, "values"}}) {
     if (!ops::can_quantize_row(dtype))
